@@ -38,7 +38,7 @@ export type SandboxCalls = {
   /** The time that decides on waiting refunds and on retries. It only moves forward. */
   readonly clock: {
     read(): Promise<Result<"getClock">>;
-    /** Such as `{ businessDays: 3 }`; does all that is due until then, and resolves with the new time and what was due. */
+    /** Such as `{ businessDays: 3 }`; authorizes each refund that falls due, but doesn't wait for the deliveries of webhooks. */
     advance(by: RequestBody<"advanceClock">): Promise<Result<"advanceClock">>;
     /** What happens next, and when. */
     due(): Promise<Result<"getDue">>;
@@ -114,9 +114,9 @@ export type SandboxCalls = {
 };
 
 /** Creates the calls for the bearer of an access token. */
-export function createCalls(baseUrl: string, accessToken: string): SandboxCalls {
+export function createCalls(baseUrl: string, accessToken: string, send = fetch): SandboxCalls {
   const headers = { Authorization: `Bearer ${accessToken}`, Accept: "application/json" };
-  const http = createClient<paths>({ baseUrl, headers });
+  const http = createClient<paths>({ baseUrl, headers, fetch: send });
   const payment = (paymentId: string) => ({ params: { path: { paymentId } } });
   const webhook = (webhookId: string) => ({ params: { path: { webhookId } } });
   const subscription = (subscriptionKey: string) => ({ params: { path: { subscriptionKey } } });

@@ -15,7 +15,10 @@ const program = defineSandbox(
   .enablePositionalOptions()
   .helpCommand(false)
   // The settings of the environment count, except `MODE`: this is never a production server.
-  .action(() => runServer({ DATA_DIR: IN_MEMORY, ...process.env, ...settingsOf(program), MODE: "sandbox" }));
+  .action(() => {
+    const DATA_DIR = process.env.DATA_DIR || IN_MEMORY;
+    return runServer({ ...process.env, DATA_DIR, ...settingsOf(program), MODE: "sandbox" });
+  });
 program.addCommand(defineListen());
 program.addCommand(defineCoverage());
 program.addCommand(defineDiff());

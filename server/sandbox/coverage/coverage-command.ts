@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { defineProgram } from "../../process/program.ts";
 import { createCalls, type Result, SandboxCallError } from "../calls.ts";
-import { withSandboxOptions } from "../command-options.ts";
+import { fetchInTime, withSandboxOptions } from "../command-options.ts";
 
 type Coverage = Result<"getCoverage">;
 
@@ -21,14 +21,14 @@ export function defineCoverage() {
 /** Exits with 1 when the coverage is too low, and with 2 when there is none to print. */
 async function printCoverage({ url, token, failUnder }: Choice): Promise<void> {
   try {
-    const coverage = await createCalls(url, token).coverage();
+    const coverage = await createCalls(url, token, fetchInTime).coverage();
     process.stdout.write(toReport(coverage));
     if (failUnder === undefined || coverage.percent >= failUnder) return;
     process.stderr.write(`The coverage of ${coverage.percent} % is under ${failUnder} %.\n`);
     process.exitCode = 1;
   } catch (error) {
     const why =
-      error instanceof SandboxCallError
+      error instanceof SandboxCallError && error.status !== 404 && error.problem.detail
         ? error.message
         : `There is no sandbox at ${url}. Start one, or name it by --url.`;
     process.stderr.write(`${why}\n`);

@@ -3,6 +3,7 @@ import { Option } from "@commander-js/extra-typings";
 import { LEVELS, type Level } from "../../../openapi/diff/change.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { defineProgram } from "../../process/program.ts";
+import { fetchInTime } from "../command-options.ts";
 
 /** One of the two contracts can't be read; the message says what to do. */
 class NoContractError extends Error {
@@ -67,13 +68,18 @@ async function readSaved(file: string, href: string): Promise<string> {
 
 async function fetchContract(url: string): Promise<{ href: string; text: string }> {
   const href = URL.canParse(url) ? new URL("/openapi.json", url).href : undefined;
-  const response = href === undefined ? undefined : await fetch(href).catch(() => undefined);
-  if (href === undefined || !response?.ok) {
+  const read = async (response: Response) => (response.ok ? await response.text() : undefined);
+  const text =
+    href &&
+    (await fetchInTime(href)
+      .then(read)
+      .catch(() => undefined));
+  if (href === undefined || text === undefined) {
     throw new NoContractError(
       `There is no contract at ${href ?? url}. Start a sandbox, or name one by --url.`,
     );
   }
-  return { href, text: await response.text() };
+  return { href, text };
 }
 
 function parseContract(text: string, source: string): { document: Node; version: string } {

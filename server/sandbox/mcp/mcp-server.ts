@@ -3,6 +3,7 @@ import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { readContract } from "../../contract/document.ts";
 import { isLocalName } from "../../http/middleware/request-head.ts";
+import { fetchInTime } from "../command-options.ts";
 
 /** The address or the access token is not that of a sandbox on this machine; the message says what to give instead. */
 export class NotASandboxError extends Error {
@@ -42,7 +43,7 @@ const TOOLS: readonly Tool[] = [
     path: "/sandbox/clock/advance",
     method: "post",
     description:
-      "Moves the sandbox's clock forward, and does all that is due until then. A PENDING refund is authorized after three business days.",
+      "Moves the sandbox's clock forward, and authorizes each refund that falls due. A PENDING refund is authorized after three business days.",
   },
   {
     name: "list_payments",
@@ -130,6 +131,9 @@ export async function createMcpServer(options: McpOptions): Promise<McpServer> {
 
 type TextResponse = { readonly ok: boolean; readonly text: string };
 
+const NO_RESPONSE =
+  "The response was lost, so it is unknown whether this was done. A refund may have been issued: repeat it with the same requestKey, and a 409 names it.";
+
 /** Sends calls to a sandbox on this machine, which each call makes sure of, because a port can change its owner. */
 async function connect({ url, token }: McpOptions): Promise<(call: Call) => Promise<TextResponse>> {
   const { protocol, hostname, origin } = URL.parse(url) ?? { protocol: "", hostname: "", origin: "" };
@@ -148,9 +152,9 @@ async function connect({ url, token }: McpOptions): Promise<(call: Call) => Prom
     Accept: "application/json",
     "Content-Type": "application/json",
   };
-  const send = async ({ method, path, body }: Call): Promise<TextResponse> => {
+  const send = async ({ method, path, body }: Call, via = fetch): Promise<TextResponse> => {
     // A redirect could lead to another machine.
-    const response = await fetch(origin + path, {
+    const response = await via(origin + path, {
       method,
       headers,
       redirect: "error",
@@ -159,7 +163,7 @@ async function connect({ url, token }: McpOptions): Promise<(call: Call) => Prom
     return { ok: response.ok, text: await response.text() };
   };
   const requireSandbox = async () => {
-    const clock = await send({ method: "GET", path: "/sandbox/clock" }).catch(() => undefined);
+    const clock = await send({ method: "GET", path: "/sandbox/clock" }, fetchInTime).catch(() => undefined);
     if (clock?.ok && /^\{"now":"/.test(clock.text)) return;
     throw new NotASandboxError(
       `${origin} is no sandbox that knows this access token. Start one: npx @refund-contract/sandbox`,
@@ -168,7 +172,7 @@ async function connect({ url, token }: McpOptions): Promise<(call: Call) => Prom
   await requireSandbox();
   return async (call) => {
     await requireSandbox();
-    return send(call);
+    return send(call).catch(() => ({ ok: false, text: NO_RESPONSE }));
   };
 }
 

@@ -1,8 +1,10 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { setAt } from "../../../openapi/document/pointer.ts";
 import { type Element, readElements } from "../../../server/sandbox/coverage/elements.ts";
 import { refundOf } from "../../helpers/factories.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { accept, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
@@ -155,6 +157,17 @@ describe("GET /sandbox/coverage", () => {
       const exit = await run("--url", server.url, ...args);
 
       expect(exit).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(error) });
+    });
+
+    test.each([
+      ["has no such page", (response: ServerResponse) => response.writeHead(404).end("<h1>Not found</h1>")],
+      ["is a broken proxy", (response: ServerResponse) => response.writeHead(502).end("<h1>Bad gateway</h1>")],
+      ["never responds", () => {}],
+    ])("exits with 2 at a server that %s", async (_name, respond) => {
+      await using other = await serveLocally((_request, response) => void respond(response));
+
+      const stderr = `There is no sandbox at ${other.url}. Start one, or name it by --url.\n`;
+      expect(await run("--url", other.url)).toMatchObject({ code: 2, stdout: "", stderr });
     });
   });
 });

@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
@@ -62,6 +63,15 @@ describe("npx @refund-contract/sandbox diff", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(error),
+    });
+  });
+
+  test("exits with 2 at a server that never responds", async () => {
+    await using silent = await serveLocally(() => {});
+
+    expect(await diff("{}", "--url", silent.url)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`There is no contract at ${silent.url}/openapi.json.`),
     });
   });
 });

@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, test } from "vitest";
 import { subscriptionTo } from "../../helpers/factories.ts";
-import { listenLocally } from "../../helpers/network/local-server.ts";
+import { listenLocally, serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
@@ -58,6 +58,7 @@ describe("the server of the Model Context Protocol", () => {
     const deliveries = JSON.parse((await call("list_deliveries", { limit: 1 })).text);
     const redelivered = await call("redeliver", { webhookId: deliveries.items[0].webhookId });
     const armed = await call("arm_fault", { kind: "CLOSED_AFTER" });
+    const lost = await call("issue_refund", { ...REFUND, requestKey: "mcp-2" });
     const unknownCode = await call("explain_error", { errorCode: "LATER_MOKUSA" });
     const unknownField = await call("issue_refund", { ...REFUND, currency: "USD" });
 
@@ -69,6 +70,7 @@ describe("the server of the Model Context Protocol", () => {
     const failed = [issued, repeated, advanced, redelivered, armed, unknownField].map((one) => one.isError);
     expect(failed).toEqual([false, true, false, false, false, true]);
     expect(JSON.parse(explained.text)).toMatchObject({ errorCode: "DUPLICATE_REQUEST_KEY", status: 409 });
+    expect(lost).toEqual({ isError: true, text: expect.stringContaining("with the same requestKey") });
     expect(unknownCode.text).toContain("a later version may add some");
     expect((await sandboxOf(server)("listFaults")).body.items).toMatchObject([{ kind: "CLOSED_AFTER" }]);
   });
@@ -97,6 +99,14 @@ describe("the server of the Model Context Protocol", () => {
     const { code, stderr } = await runProgram([...COMMAND, ...options]);
 
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) });
+  });
+
+  test("refuses a server on this machine that never responds", async () => {
+    await using silent = await serveLocally(() => {});
+
+    const { code, stderr } = await runProgram([...COMMAND, "--url", silent.url]);
+
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("is no sandbox") });
   });
 
   test("refuses a server on this machine that redirects instead of being a sandbox", async () => {
