@@ -2,8 +2,10 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
 import { dollars, refundOf } from "../../helpers/factories.ts";
+import { startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, problemOf, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
+import { createSubscriber } from "../../helpers/subscriber.ts";
 
 /** A Monday, 10:00 in New York. */
 const NOW = new Date("2026-11-16T15:00:00.000Z");
@@ -46,6 +48,22 @@ describe("the sandbox's clock", () => {
     expect(await move({ by: "PT1H" }, token)).toMatchObject({ refunds: 0 });
     expect(await move({ businessDays: 1 })).toMatchObject({ refunds: 101, deliveries: 0 });
     expect(await move({ businessDays: 1 })).toMatchObject({ refunds: 0 });
+  });
+
+  /** @decision D30 */
+  test("authorizes what falls due before it responds, but never waits for receivers", async () => {
+    await using receiver = await startReceiver(() => {});
+    const acme = await createSubscriber(server);
+    await acme.subscribe(receiver.url);
+    const { paymentId } = await acme.create({ settledAt: AT });
+    const refund = (await acme.issue(refundOf(paymentId))).body.paymentId;
+
+    await acme.sandbox("advanceClock", { body: { businessDays: 3 } });
+
+    expect(await acme.get(refund)).toMatchObject({ paymentStatus: "AUTHORIZED" });
+    const states = (await acme.deliveries({ text: refund })).map(({ type, state }) => [type, state]);
+    const types = ["refund.authorized", "refund.pending"];
+    expect(states.toSorted()).toEqual(types.map((type) => [type, "PENDING"]));
   });
 
   test.each([

@@ -161,7 +161,10 @@ describe("GET /sandbox/coverage", () => {
 
     test.each([
       ["has no such page", (response: ServerResponse) => response.writeHead(404).end("<h1>Not found</h1>")],
-      ["is a broken proxy", (response: ServerResponse) => response.writeHead(502).end("<h1>Bad gateway</h1>")],
+      [
+        "is a broken proxy",
+        (response: ServerResponse) => response.writeHead(502).end("<h1>Bad gateway</h1>"),
+      ],
       ["never responds", () => {}],
     ])("exits with 2 at a server that %s", async (_name, respond) => {
       await using other = await serveLocally((_request, response) => void respond(response));
