@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import type { RunningServer } from "../start.ts";
 import { SANDBOX_MERCHANTS, TOMORROW_MERCHANT } from "./fixtures.ts";
 
 /** Prints the addresses of a sandbox and a refund to try, and warns when others than this machine reach it. */
 export function greet(
-  { url, isLocal }: Pick<RunningServer, "url" | "isLocal">,
+  { url, isLocal }: { readonly url: string; readonly isLocal: boolean },
   { host, tomorrowSeed }: Pick<Config, "host" | "tomorrowSeed">,
   logger: Logger,
 ): void {
