@@ -13,13 +13,20 @@ const POLL_MS = 50;
 /** What the merchant's system believes about a refund: its whole text, and the status in it. */
 export type Belief = { readonly text: string; readonly status: Status | undefined };
 
-/** Asks the merchant's system. Throws a `CheckFailure` when it gives no text. */
+/** Asks the merchant's system. Throws a `CheckFailure` when it gives no text, or a text with different statuses. */
 export async function askState({ state }: ExamOptions, facts: Facts): Promise<Belief> {
   if (!state) throw new NotRun("give --state");
   const { text, problem } = await state(facts);
   if (problem !== undefined)
     throw new CheckFailure("--state to say what your system believes", { received: problem });
-  return { text, status: /\b(PENDING|AUTHORIZED|TERMINAL_FAILED)\b/.exec(text)?.[1] as Status | undefined };
+  const [status, ...others] = new Set(
+    text.match(/\b(PENDING|AUTHORIZED|TERMINAL_FAILED)\b/g) as Status[] | null,
+  );
+  if (others.length > 0)
+    throw new CheckFailure("--state to print one status, without those that the refund had before", {
+      received: text,
+    });
+  return { text, status };
 }
 
 /** Asks until the belief is as wanted, for at most `--settle`, and resolves with the last one. */

@@ -1,6 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { text } from "node:stream/consumers";
+import { open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { makeTempDir } from "../helpers/temp-dir.ts";
 import { NotRun } from "../reporting/exchange.ts";
 
 /** The facts that a hook gets: from `{ refundId: "rfd_1" }`, a command gets `CERTIFY_REFUND_ID=rfd_1`. */
@@ -9,8 +11,8 @@ export type Facts = Readonly<Record<string, string>>;
 /** What a hook said; `problem` when it failed. */
 export type HookResult = { readonly text: string; readonly problem?: string };
 
-/** A part of the merchant's system that the exam uses: a command of the shell, or a URL. */
-export type Hook = (facts: Facts) => Promise<HookResult>;
+/** A part of the merchant's system that the exam uses: a command of the shell, which `kill` ends, or a URL. */
+export type Hook = (facts: Facts, kill?: AbortSignal) => Promise<HookResult>;
 
 /** More output than a hook needs is cut. */
 const MAX_TEXT = 10_000;
@@ -25,39 +27,59 @@ export function endHooks(): void {
   for (const pid of running) killGroup(pid);
 }
 
-/** Runs a command, and resolves with what it prints. Its error output is passed on only when it fails. */
+/**
+ * Runs a command, and resolves with what it has printed when it ends. Its error output is passed on only when it fails.
+ *
+ * It prints into files: the end of a pipe would come only with the end of all that the command leaves in the background, such as a
+ * receiver that it has started, and whoever prints into a pipe that nobody reads is ended.
+ */
 export function commandHook(command: string, timeoutMs: number): Hook {
-  return async (facts) => {
+  return async (facts, signal) => {
     if (ended) throw new NotRun("the run was stopped");
-    const names = Object.entries(facts).map(([name, value]) => [`CERTIFY_${toConstant(name)}`, value]);
-    const child = spawn(command, {
-      shell: true,
-      detached: process.platform !== "win32", // a group of its own, so that all of it can be ended
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...Object.fromEntries(names) },
-    });
-    if (child.pid !== undefined) running.add(child.pid);
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
-      killGroup(child.pid);
-    }, timeoutMs);
+    const folder = await makeTempDir();
+    const [outputFile, errorFile] = [join(folder, "stdout"), join(folder, "stderr")];
     try {
-      const [stdout, stderr, [code, signal]] = await Promise.all([
-        text(child.stdout),
-        text(child.stderr),
-        once(child, "close"),
-      ]);
+      await using output = await open(outputFile, "w");
+      await using errors = await open(errorFile, "w");
+      const names = Object.entries(facts).map(([name, value]) => [`CERTIFY_${toConstant(name)}`, value]);
+      const child = spawn(command, {
+        shell: true,
+        detached: process.platform !== "win32", // a group of its own, so that all of it can be ended
+        stdio: ["ignore", output.fd, errors.fd],
+        env: { ...process.env, ...Object.fromEntries(names) },
+      });
+      const { timedOut, code, endedBy } = await untilExit(child, timeoutMs, signal);
       if (ended) throw new NotRun("the run was stopped");
-      const printed = stdout.slice(0, MAX_TEXT).trim();
+      const printed = (await readFile(outputFile, "utf8")).slice(0, MAX_TEXT).trim();
       if (timedOut) return { text: printed, problem: `it was still running after ${timeoutMs / 1000} s` };
       if (code === 0) return { text: printed };
-      return { text: printed, problem: `it ended with ${signal ?? code}: ${stderr.trim().slice(-500)}` };
+      const error = (await readFile(errorFile, "utf8")).trim().slice(-500);
+      return { text: printed, problem: `it ended with ${endedBy ?? code}: ${error}` };
     } finally {
-      clearTimeout(timer);
-      if (child.pid !== undefined) running.delete(child.pid);
+      // Windows keeps files that a program in the background has open.
+      await rm(folder, { recursive: true, force: true }).catch(() => {});
     }
   };
+}
+
+/** Waits until a process ends; after a time, or at a signal, it is killed with all that it has started. */
+async function untilExit(child: ChildProcess, timeoutMs: number, signal?: AbortSignal) {
+  let timedOut = false;
+  const kill = () => killGroup(child.pid);
+  const timer = setTimeout(() => {
+    timedOut = true;
+    kill();
+  }, timeoutMs);
+  signal?.addEventListener("abort", kill);
+  if (child.pid !== undefined) running.add(child.pid);
+  try {
+    const [code, endedBy] = await once(child, "exit");
+    return { timedOut, code, endedBy };
+  } finally {
+    clearTimeout(timer);
+    if (child.pid !== undefined) running.delete(child.pid);
+    signal?.removeEventListener("abort", kill);
+  }
 }
 
 function killGroup(pid: number | undefined): void {

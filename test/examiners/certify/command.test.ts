@@ -1,9 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { headingsOf } from "../../../openapi/document/headings.ts";
 import { callerChecks } from "../../certify/caller/checks.ts";
+import { commandHook } from "../../certify/hooks.ts";
 import { readCommand } from "../../certify/options.ts";
 import { receiverChecks } from "../../certify/receiver/examine-receiver.ts";
 import { runProgram } from "../../helpers/process.ts";
@@ -64,10 +66,15 @@ describe("the command of the exam", () => {
     const unknown = await hold(...args, "--state", "echo", "--only", "state.pending,state.repeated");
     const prepared = await hold(...args, "--state", "echo", "--prepare", "true", "--only", "state.pending");
     const broken = await hold(...args, "--state", "exit 3", "--only", "state.pending");
+    const history = await hold(...args, "--state", "echo PENDING, AUTHORIZED", "--only", "state.pending");
 
     expect(outcomes(unknown)).toEqual({ failed: [], notRun: ["state.pending", "state.repeated"] });
     expect(outcomes(prepared).failed).toEqual(["state.pending"]);
     expect(broken.results[0]?.failure?.received).toMatch(/^it ended with 3/);
+    expect(history.results[0]?.failure).toMatchObject({
+      message: expect.stringContaining("one status"),
+      received: "PENDING, AUTHORIZED",
+    });
   });
 
   test("ends at Ctrl-C with the command that it runs, and reports what ran", async () => {
@@ -157,6 +164,28 @@ describe("the options of the exam", () => {
     await expect(hold("--url", NOWHERE, "--secret", "a", option, "nothing")).rejects.toThrow(
       /No check has an id that begins with nothing/,
     );
+  });
+});
+
+describe("a command that the exam runs", () => {
+  test("may leave a program in the background, which lives on and can go on printing", async () => {
+    await using folder = await createTempDir();
+    const [go, printed] = [join(folder.path, "go"), join(folder.path, "printed")];
+    const program = `until [ -e ${go} ]; do sleep 0.05; done; echo at work && touch ${printed}`;
+
+    const result = await commandHook(`(${program}) & echo restarted`, 60_000)({});
+    await writeFile(go, "");
+
+    expect(result).toEqual({ text: "restarted" });
+    await expect.poll(() => existsSync(printed)).toBe(true);
+  });
+
+  test("is killed with all that it has started when it takes too long", async () => {
+    const { text, problem } = await commandHook("sleep 60 & echo $!; wait", 500)({});
+
+    expect(problem).toBe("it was still running after 0.5 s");
+    const child = () => process.kill(Number(text), 0);
+    await vi.waitFor(() => expect(child).toThrow("ESRCH"), 10_000);
   });
 });
 
