@@ -17,14 +17,14 @@ export type Hook = (facts: Facts, kill?: AbortSignal) => Promise<HookResult>;
 /** More output than a hook needs is cut. */
 const MAX_TEXT = 10_000;
 
-/** Ids of the commands that run. */
-const running = new Set<number>();
+/** What kills the commands that run. */
+const kills = new Set<() => void>();
 let ended = false;
 
 /** Ends all commands, which get no Ctrl-C from the terminal, and lets no other begin. */
 export function endHooks(): void {
   ended = true;
-  for (const pid of running) killGroup(pid);
+  for (const kill of kills) kill();
 }
 
 /**
@@ -35,13 +35,13 @@ export function endHooks(): void {
  */
 export function commandHook(command: string, timeoutMs: number): Hook {
   return async (facts, signal) => {
-    if (ended) throw new NotRun("the run was stopped");
     const folder = await makeTempDir();
     const [outputFile, errorFile] = [join(folder, "stdout"), join(folder, "stderr")];
     try {
       await using output = await open(outputFile, "w");
       await using errors = await open(errorFile, "w");
       const names = Object.entries(facts).map(([name, value]) => [`CERTIFY_${toConstant(name)}`, value]);
+      if (ended) throw new NotRun("the run was stopped");
       const child = spawn(command, {
         shell: true,
         detached: process.platform !== "win32", // a group of its own, so that all of it can be ended
@@ -71,14 +71,14 @@ async function untilExit(child: ChildProcess, timeoutMs: number, signal?: AbortS
     kill();
   }, timeoutMs);
   signal?.addEventListener("abort", kill);
-  if (child.pid !== undefined) running.add(child.pid);
+  kills.add(kill);
   try {
     const [code, endedBy] = await once(child, "exit");
     return { timedOut, code, endedBy };
   } finally {
     clearTimeout(timer);
-    if (child.pid !== undefined) running.delete(child.pid);
     signal?.removeEventListener("abort", kill);
+    kills.delete(kill);
   }
 }
 

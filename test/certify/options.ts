@@ -34,6 +34,8 @@ export type ReceiverOptions = ExamOptions & {
 export type CallerOptions = ExamOptions & {
   /** Makes the system issue a refund. */
   readonly run: Hook;
+  /** Whether `run` can be killed, as a command can. */
+  readonly canKill: boolean;
   /** Milliseconds for which a slow response is held. */
   readonly slowMs: number;
   /** The receiver to which the sandbox of the exam sends its events. */
@@ -65,13 +67,15 @@ Exit code: 0 every check that ran has passed, 1 one has failed, 2 the exam could
 const RECEIVER_NOTES = `
 Commands get REFUND in the environment: CERTIFY_REFUND_ID, CERTIFY_REQUEST_KEY, CERTIFY_PAYMENT_ID, CERTIFY_AMOUNT and
 CERTIFY_REFERENCE. URLs get refundId, requestKey, paymentId, amount and reference. What --state prints must contain PENDING,
-AUTHORIZED or TERMINAL_FAILED when your system knows the refund, and may contain more, such as what it has booked.
+AUTHORIZED or TERMINAL_FAILED when your system knows the refund: the present one alone, without earlier ones. It may contain
+more, such as what has been booked.
 ${EXIT_CODES}`;
 
 const CALLER_NOTES = `
 Commands get CERTIFY_URL and CERTIFY_TOKEN (of the service to call), CERTIFY_PAYMENT_ID, CERTIFY_AMOUNT (such as 19.99) and
 CERTIFY_REFERENCE (the clientReferenceId of this refund). URLs get url, token, paymentId, amount and reference. What --state
-prints must contain PENDING, AUTHORIZED or TERMINAL_FAILED when your system believes that there is a refund.
+prints must contain PENDING, AUTHORIZED or TERMINAL_FAILED when your system believes that there is a refund: the present one
+alone, without earlier ones. One check kills the command of --run; what --trigger-url triggers can't be killed.
 ${EXIT_CODES}`;
 
 /**
@@ -149,7 +153,8 @@ function defineCaller(command: Program, take: (read: Command) => void): void {
         return self.error("Say how your system issues a refund: --run 'COMMAND' or --trigger-url URL.");
       if (url && secret === undefined)
         return self.error("Give the receiver's secret, too: --secret … (or CERTIFY_SECRET).");
-      const options = { ...toExam(given), run, slowMs: 1000 * slow, url: url?.href, secret };
+      const canKill = given.run !== undefined;
+      const options = { ...toExam(given), run, canKill, slowMs: 1000 * slow, url: url?.href, secret };
       take({ part: "caller", options, files: given });
     });
 }

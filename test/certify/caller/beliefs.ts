@@ -29,8 +29,8 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
     sources: ["D09", "7.5"],
     guide: REPEAT,
   }),
-  agreement("crash", {
-    id: "state.crash",
+  agreement("unfinished", {
+    id: "state.unfinished",
     name: "knows its refund when it is run again for one that it did not finish",
     sources: ["D09"],
     guide: REPEAT,

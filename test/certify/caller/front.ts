@@ -1,10 +1,10 @@
 import { text } from "node:stream/consumers";
 import { type LocalServer, serveLocally } from "../../helpers/network/local-server.ts";
 
-/** Redirects every request to another address, and counts what arrives there. */
-export async function startRedirect(): Promise<
-  LocalServer & { readonly count: () => { redirected: number; followed: number } }
-> {
+/** Redirects every request to another address by that status, and counts what arrives there. */
+export async function startRedirect(
+  status: number,
+): Promise<LocalServer & { readonly count: () => { redirected: number; followed: number } }> {
   const count = { redirected: 0, followed: 0 };
   const elsewhere = await serveLocally((_request, response) => {
     count.followed += 1;
@@ -13,7 +13,7 @@ export async function startRedirect(): Promise<
   const front = await serveLocally((request, response) => {
     request.resume();
     count.redirected += 1;
-    response.writeHead(307, { Location: `${elsewhere.url}${request.url}` }).end();
+    response.writeHead(status, { Location: `${elsewhere.url}${request.url}` }).end();
   });
   return {
     url: front.url,

@@ -1,45 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "../../../server/sandbox/index.ts";
-import { CheckFailure } from "../../reporting/exchange.ts";
+import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
 import type { CallerOptions } from "../options.ts";
-
-/** A refund that the merchant's system is to issue. */
-export type Order = {
-  readonly paymentId: string;
-  /** In dollars, such as `19.99`. */
-  readonly amount: string;
-  readonly reference: string;
-};
-
-/** A request of the merchant's system for an order, in the order of their arrival. */
-export type CallerRequest = {
-  /** Milliseconds since the first one. */
-  readonly at: number;
-  readonly requestKey: string | null;
-  /** Null when no response was sent. */
-  readonly status: number | null;
-};
-
-/** What became of an order: the requests for it, the refunds that were made, and what the run said that was to issue it. */
-export type Outcome = {
-  readonly order: Order;
-  readonly requests: readonly CallerRequest[];
-  readonly refunds: readonly {
-    readonly amount: number;
-    readonly status: string;
-    readonly reference: string | null;
-  }[];
-  readonly problem: string | undefined;
-};
+import { fail, type Order, type Outcome } from "./outcome.ts";
 
 /** The tools of a check of the caller: a sandbox that misbehaves by plan. */
 export type CallerKit = ReturnType<typeof createCallerKit>;
+
+/** Says that fewer than so many requests do not mean that there are no more, before this time has passed as well. */
+export type Due = { readonly requests: number; readonly ms: number };
+
+const NOTHING_DUE: Due = { requests: 0, ms: 0 };
 
 type NewPayment = Parameters<Sandbox["payments"]["create"]>[0];
 
 const PAGE = 100;
 const POLL_MS = 50;
+/** In this time a command ends that only hands a refund over to another program. */
+const ENDING_MS = 500;
 
 export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
   const shared = new Map<string, Promise<unknown>>();
@@ -71,15 +50,17 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
   }
 
   /** Waits until no request has come for as long as the system may take. */
-  async function untilQuiet(order: Order): Promise<void> {
+  async function untilQuiet(order: Order, due: Due): Promise<void> {
+    const { settleMs, timeoutMs } = options;
+    const limitMs = timeoutMs + settleMs + due.ms;
     let [count, since] = [-1, performance.now()];
-    for (const end = since + options.timeoutMs; performance.now() < end; await pause(POLL_MS)) {
+    for (const end = since + limitMs; performance.now() < end; await pause(POLL_MS)) {
       const { requests } = await look(order);
       if (requests.length !== count) [count, since] = [requests.length, performance.now()];
-      if (performance.now() - since >= options.settleMs) return;
+      if (performance.now() - since >= settleMs + (count < due.requests ? due.ms : 0)) return;
     }
     throw new CheckFailure("the requests for one refund to end", {
-      received: `they went on for ${options.timeoutMs / 1000} s`,
+      received: `they went on for ${limitMs / 1000} s`,
     });
   }
 
@@ -93,10 +74,29 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
       return { paymentId: created.paymentId, amount, reference: `certify-${randomUUID()}` };
     },
     /** Has the merchant's system issue the refund, at another address than the sandbox's if there is one. */
-    async trigger(order: Order, url = sandbox.url) {
+    async trigger(order: Order, { url = sandbox.url, due = NOTHING_DUE } = {}) {
       const { problem } = await options.run({ url, token: sandbox.accessToken, ...order });
-      await untilQuiet(order);
+      await untilQuiet(order, due);
       return look(order, problem);
+    },
+    /** The same, but kills the run when there is a refund, whose response has to be held. */
+    async triggerAndKill(order: Order, { due = NOTHING_DUE } = {}) {
+      const kill = new AbortController();
+      const running = options.run({ url: sandbox.url, token: sandbox.accessToken, ...order }, kill.signal);
+      const untilEnd = (ms: number) => Promise.race([running, pause(ms)]);
+      let result = await untilEnd(POLL_MS);
+      while (!result && (await look(order)).refunds.length === 0) result = await untilEnd(POLL_MS);
+      result ??= await untilEnd(ENDING_MS);
+      if (!result) {
+        kill.abort();
+        await running;
+        await untilQuiet(order, NOTHING_DUE);
+        return look(order);
+      }
+      await untilQuiet(order, due);
+      const outcome = await look(order, result.problem);
+      if (outcome.refunds.length === 0) fail(outcome, "a refund while the command of --run runs");
+      throw new NotRun("the command of --run does not wait for the response, so that nothing can be killed");
     },
     look,
     /** Creates something that several checks share, once. */

@@ -1,7 +1,8 @@
 import { createClient } from "../../../client/src/index.ts";
 import type { RequestBody } from "../../../server/sandbox/index.ts";
 import { startPassing } from "./front.ts";
-import type { CallerKit, Outcome } from "./kit.ts";
+import type { CallerKit, Due } from "./kit.ts";
+import { fail, type Outcome } from "./outcome.ts";
 
 type Fault = RequestBody<"armFault">;
 type NewPayment = RequestBody<"createPayment">;
@@ -11,6 +12,9 @@ const PLAIN = "12.50";
 
 /** More calls than any program makes for one refund. */
 const ALL_CALLS = 100;
+
+/** Far longer than it takes to see the refund and to kill. */
+const UNTIL_KILLED_MS = 3_000;
 
 /** The payment that nobody has. */
 const UNKNOWN_PAYMENT = "pay_of_nobody";
@@ -40,8 +44,10 @@ const SITUATIONS = {
 
   /** The first run gets a 500, and may leave the refund to a second run. */
   internalError: during(() => ({ kind: "INTERNAL_ERROR" }), { twice: true }),
-  /** No response reaches the first run, as if it had crashed; the second run gets all. */
-  crash: during(() => ({ kind: "CLOSED_AFTER", times: ALL_CALLS }), { twice: true }),
+  /** No response reaches the first run, which gives up; the second run gets all. */
+  unfinished: during(() => ({ kind: "CLOSED_AFTER", times: ALL_CALLS }), { twice: true }),
+  /** The first run is killed when its refund has been made. */
+  killed: during(() => ({ kind: "SLOW", delayMs: UNTIL_KILLED_MS }), { by: "triggerAndKill", twice: true }),
 
   /** Before its first request arrives, another refund has got its requestKey. */
   foreignKey: async (kit) => {
@@ -55,15 +61,21 @@ const SITUATIONS = {
       const { requestKey } = JSON.parse(body);
       await client.refunds.issue({ paymentId: other.paymentId, amount: other.amount, requestKey });
     });
-    return await kit.trigger(order, front.url); // before the front is closed
+    return await kit.trigger(order, { url: front.url }); // before the front is closed
   },
 } as const satisfies Record<string, Happening>;
 
 export type Situation = keyof typeof SITUATIONS;
 
-/** What becomes of an order in a situation, which happens once: several checks may look at the outcome. */
-export function outcomeOf(kit: CallerKit, situation: Situation): Promise<Outcome> {
-  return kit.share(situation, () => SITUATIONS[situation](kit));
+/**
+ * What becomes of an order in a situation, which happens once: several checks may look at the outcome. Fails when the order was not
+ * requested at all, which would satisfy whoever only looks for what must not be.
+ */
+export async function outcomeOf(kit: CallerKit, situation: Situation): Promise<Outcome> {
+  const outcome = await kit.share(situation, () => SITUATIONS[situation](kit));
+  if (outcome.requests.length === 0 && situation !== "invalid")
+    fail(outcome, "a request at the address that the run was given");
+  return outcome;
 }
 
 /** The parts of a check that its situation does not define. */
@@ -83,14 +95,26 @@ function issuing(amount: string, payment?: (kit: CallerKit) => Promise<NewPaymen
   return async (kit) => kit.trigger(await kit.newOrder(amount, await payment?.(kit)));
 }
 
+type Way = { readonly by?: "trigger" | "triggerAndKill"; readonly twice?: boolean };
+
 /** Arms a fault before that. Twice: then has it issue the refund without a fault, as the same decision to refund. */
-function during(toFault: (kit: CallerKit) => Fault, { twice = false } = {}): Happening {
+function during(toFault: (kit: CallerKit) => Fault, { by = "trigger", twice = false }: Way = {}): Happening {
   return async (kit) => {
     const { faults } = kit.sandbox;
     const order = await kit.newOrder(PLAIN);
-    await faults.arm({ operation: "issueRefund", ...toFault(kit) });
-    const outcome = await kit.trigger(order);
-    await faults.clear();
-    return twice ? kit.trigger(order) : outcome;
+    const fault = toFault(kit);
+    try {
+      await faults.arm({ operation: "issueRefund", ...fault });
+      const outcome = await kit[by](order, { due: dueAfter(fault) });
+      if (!twice) return outcome;
+    } finally {
+      await faults.clear(); // or it would happen to the next checks
+    }
+    return kit.trigger(order);
   };
+}
+
+/** A request is recorded when its response ends, and comes again when `Retry-After` says. */
+function dueAfter({ delayMs = 0, retryAfter = 0 }: Fault): Due {
+  return { requests: retryAfter > 0 ? 2 : 1, ms: delayMs + 1000 * retryAfter };
 }

@@ -23,6 +23,8 @@ export type ToldRefund = {
 /** The events that can happen to a refund, in the order of its life, and their `sequence`. */
 const SEQUENCES = { "refund.pending": 1, "refund.authorized": 2, "refund.terminal_failed": 3 } as const;
 export type RefundEvent = keyof typeof SEQUENCES;
+const LAST_SEQUENCE = SEQUENCES["refund.terminal_failed"];
+const MINUTE_MS = 60_000;
 
 export function newRefund(): ToldRefund {
   const name = randomUUID();
@@ -62,7 +64,10 @@ function newId(value: unknown): unknown {
   return typeof value === "string" ? `${/^[a-z]+_/.exec(value)?.[0] ?? "certify-"}${randomUUID()}` : value;
 }
 
-/** An event of a refund; its status follows from its type, unless `data` says otherwise. */
+/**
+ * An event of a refund; its status follows from its type, unless `data` says otherwise. It happened some minutes ago, the later in the
+ * refund's life the later, in whatever order events are sent.
+ */
 export function refundEvent(
   contract: Contract,
   type: RefundEvent,
@@ -77,5 +82,7 @@ export function refundEvent(
     requestKey,
   };
   const example = exampleEvent(contract, type);
-  return { ...example, sequence: SEQUENCES[type], data: { ...example.data, ...told, ...data } };
+  const sequence = SEQUENCES[type];
+  const timestamp = new Date(Date.now() - (LAST_SEQUENCE + 1 - sequence) * MINUTE_MS).toISOString();
+  return { ...example, timestamp, sequence, data: { ...example.data, ...told, ...data } };
 }

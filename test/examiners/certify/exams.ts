@@ -20,10 +20,15 @@ export function holdReceiver(url: string, ...args: readonly string[]): Promise<R
   return hold("--url", `${url}/webhooks`, ...shared(url), ...args);
 }
 
-/** Has a merchant of these tests issue refunds to a sandbox, which is reset before. */
-export async function holdCaller(sandbox: Sandbox, url: string, ...args: readonly string[]): Promise<Report> {
+/** Has a merchant of these tests issue refunds. */
+export function holdCaller(sandbox: Sandbox, url: string, ...args: readonly string[]): Promise<Report> {
   const hooks = ["--trigger-url", `${url}/refund`, "--url", `${url}/webhooks`, "--slow", "0.3"];
-  const command = readCommand(["caller", ...hooks, ...shared(url), ...args], "certify");
+  return holdCallerBy(sandbox, ...hooks, ...shared(url), ...args);
+}
+
+/** Holds the exam of a caller by the options of the command, at a sandbox that is reset before. */
+export async function holdCallerBy(sandbox: Sandbox, ...args: readonly string[]): Promise<Report> {
+  const command = readCommand(["caller", ...QUICK, ...args], "certify");
   if (command.part !== "caller") throw new Error(`no exam: ${command.part}`);
   await sandbox.reset();
   return examineCaller(command.options, {}, sandbox);

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { startSandbox } from "../../../server/sandbox/index.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { holdCaller, holdReceiver, outcomes } from "./exams.ts";
+import { createTempDir } from "../../helpers/temp-dir.ts";
+import { holdCaller, holdCallerBy, holdReceiver, outcomes } from "./exams.ts";
 import { startMerchant } from "./merchant.ts";
-import { CALLERS, RECEIVERS } from "./mistakes.ts";
+import { CALLERS, ENDLESS, PROGRAMS, RECEIVERS, RIGHT_CALLERS, RIGHT_RECEIVERS } from "./mistakes.ts";
+
+/** As long as a queue may wait before its next request. */
+const SETTLE = ["--settle", "0.5"];
 
 const restarting = (url: string) => ["--restart-url", `${url}/restart`];
 
@@ -26,23 +30,77 @@ describe("the exam of a receiver", () => {
 
     expect(outcomes(report).failed).toEqual(failed);
   });
+
+  test.for(RIGHT_RECEIVERS)("passes one that %s", async ([merchantThat, only, ...times]) => {
+    await using merchant = await startMerchant(merchantThat);
+
+    const report = await holdReceiver(merchant.url, "--only", only, ...times);
+
+    expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
+  });
 });
 
 describe("the exam of a caller", () => {
   const sandbox = forSuite(() => startSandbox({ settings: { SERVE_DOCS: "false" } }));
 
-  test("passes one without mistakes in every check", async () => {
+  test("passes one without mistakes in every check, but can't kill what a URL triggers", async () => {
     await using merchant = await startMerchant();
 
-    expect(outcomes(await holdCaller(sandbox, merchant.url))).toEqual({ failed: [], notRun: [] });
+    expect(outcomes(await holdCaller(sandbox, merchant.url))).toEqual({ failed: [], notRun: ["lost.crash"] });
   });
 
   // By the checks that are meant for it: each one more makes the system wait once more.
   test.for(CALLERS)("finds one that %s", async ([mistake, ...failed]) => {
     await using merchant = await startMerchant(mistake);
 
-    const report = await holdCaller(sandbox, merchant.url, "--only", failed.join(","));
+    const times = mistake === "caller: makes a new requestKey after a timeout, in a queue" ? SETTLE : [];
+    const report = await holdCaller(sandbox, merchant.url, "--only", failed.join(","), ...times);
 
     expect(outcomes(report).failed).toEqual(failed);
+  });
+
+  test.for(RIGHT_CALLERS)("passes one that %s", async ([merchantThat, only, ...times]) => {
+    await using merchant = await startMerchant(merchantThat);
+
+    const report = await holdCaller(sandbox, merchant.url, "--only", only, ...times);
+
+    expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
+  });
+
+  const program = new URL("merchant-program.ts", import.meta.url).pathname;
+  test.for([["makes no mistake"] as const, ...PROGRAMS])(
+    "kills a program that %s, and runs it again",
+    async ([mistake, ...failed]) => {
+      await using folder = await createTempDir();
+      const command = `'${process.execPath}' '${program}' '${folder.path}' '${mistake}'`;
+
+      const report = await holdCallerBy(sandbox, "--run", command, "--only", "lost.crash,lost.unfinished");
+
+      expect(outcomes(report)).toEqual({ failed, notRun: [] });
+    },
+  );
+
+  test("kills no command that hands the refund over to a queue", async () => {
+    await using merchant = await startMerchant("caller: issues refunds from a queue");
+    const names = { url: "URL", token: "TOKEN", paymentId: "PAYMENT_ID", amount: "AMOUNT" };
+    const order = Object.entries({ ...names, reference: "REFERENCE" });
+    const body = order.map(([name, from]) => `\\"${name}\\":\\"$CERTIFY_${from}\\"`).join(",");
+    const command = `curl -s -d "{${body}}" '${merchant.url}/refund'`;
+
+    const report = await holdCallerBy(sandbox, "--run", command, "--only", "lost.crash");
+
+    expect(report.results[0]).toMatchObject({
+      outcome: "not run",
+      reason: expect.stringMatching("does not wait"),
+    });
+  });
+
+  test("lets the trouble of one check not reach the next", async () => {
+    await using merchant = await startMerchant(ENDLESS);
+    const only = ["--only", "lost.unfinished,busy.503", "--timeout", "1"];
+
+    const report = await holdCaller(sandbox, merchant.url, ...only);
+
+    expect(outcomes(report).failed).toEqual(["lost.unfinished"]);
   });
 });

@@ -3,9 +3,30 @@ type Row = readonly [mistake: string, ...failed: string[]];
 /** Each mistake of a merchant's receiver, and the checks that it fails: no other one may. */
 export const RECEIVERS = [
   ["receiver: redirects", "response.redirect"],
+  [
+    "receiver: refuses events that are not of refunds",
+    "event.payment.settled",
+    "event.payment.failed",
+    "event.payment.covered",
+    "event.account.linked",
+    "event.account.unlinked",
+    "event.customer.created",
+  ],
+  ["receiver: responds 409 to a repeat", "event.repeated", "state.repeated"],
   ["receiver: responds 500 to unknown events", "unknown.event"],
+  ["receiver: responds 500 to an unknown status", "unknown.status"],
   ["receiver: allows no unknown members", "unknown.member"],
   ["receiver: refuses events of yesterday", "event.late"],
+  [
+    "receiver: accepts any signature",
+    "signature.forged",
+    "signature.list",
+    "signature.empty-secret",
+    "signature.tampered",
+    "signature.id",
+    "signature.bytes",
+    "state.forged",
+  ],
   ["receiver: accepts any list of signatures", "signature.list"],
   ["receiver: verifies with an empty secret, too", "signature.empty-secret"],
   ["receiver: verifies only what is signed", "signature.none"],
@@ -17,13 +38,25 @@ export const RECEIVERS = [
   ["receiver: ignores that a refund fails later", "state.failed-later"],
   ["receiver: processes each repeat", "state.repeated"],
   ["receiver: takes the last event for the truth", "state.disorder"],
+  ["receiver: takes refund.authorized for the truth whenever it comes", "state.disorder"],
   ["receiver: takes an unknown status for a success", "state.unknown-status"],
+  ["receiver: takes an unknown status for a failure", "state.unknown-status"],
   ["receiver: handles before it verifies", "state.forged"],
   ["receiver: responds before it stores", "restart.kept"],
 ] as const satisfies readonly Row[];
 
 /** The same of a program that issues refunds. */
 export const CALLERS = [
+  [
+    "caller: makes no request",
+    "refund.issued",
+    "refund.reference",
+    "busy.retry-after",
+    "busy.storm",
+    "refused.409",
+    "state.foreign",
+    "state.404",
+  ],
   ["caller: sends no reference", "refund.reference"],
   ["caller: keeps amounts in 32 bits", "amount.cent"],
   ["caller: truncates to cents", "amount.truncation"],
@@ -33,23 +66,48 @@ export const CALLERS = [
     "lost.after",
     "lost.before",
     "lost.cut",
-    "lost.crash",
+    "lost.unfinished",
     "busy.outage",
   ],
-  ["caller: makes a new requestKey for each run", "lost.crash", "busy.500"],
+  ["caller: makes a new requestKey for each run", "lost.unfinished", "busy.500"],
+  ["caller: makes a new requestKey after a timeout, in a queue", "lost.slow"],
   ["caller: does not repeat after a 503", "busy.503"],
   ["caller: reads each response as JSON", "busy.502"],
+  ["caller: does not repeat after a 429", "busy.429", "busy.retry-after"],
   ["caller: ignores Retry-After", "busy.retry-after"],
   ["caller: repeats at once", "busy.storm"],
   ["caller: repeats a 404", "refused.404"],
   ["caller: follows redirects", "refused.redirect"],
-  ["caller: takes a 409 for a failure", "state.lost", "state.crash"],
-  ["caller: takes a lost response for a failure", "state.crash"],
+  ["caller: follows a 302 only", "refused.redirect"],
+  ["caller: takes a 409 for a failure", "state.lost", "state.unfinished"],
+  ["caller: takes a lost response for a failure", "state.unfinished"],
   ["caller: takes any refund of a 409 for its own", "state.foreign"],
   ["caller: takes each 201 for a success", "state.failed"],
   ["caller: takes a waiting refund for a success", "state.pending"],
   ["caller: ignores that a refund fails later", "state.fails-later"],
 ] as const satisfies readonly Row[];
 
-/** What is wrong with a merchant's system. */
-export type Mistake = (typeof RECEIVERS | typeof CALLERS)[number][0];
+/** The same of a program that is a process of its own, which the exam can kill. */
+export const PROGRAMS = [
+  ["caller: stores the requestKey after the call", "lost.crash"],
+] as const satisfies readonly Row[];
+
+/** Right systems that an exam could misjudge, the checks that would, and the times that they need. */
+export const RIGHT_RECEIVERS = [
+  ["receiver: books later than it responds", "state.repeated,state.disorder", "--settle", "0.8"],
+  ["receiver: orders events by their timestamps", "state.disorder,state.repeated"],
+] as const;
+
+export const RIGHT_CALLERS = [
+  ["caller: issues refunds from a queue", "busy.503,busy.429,busy.retry-after", "--settle", "0.6"],
+  ["caller: issues refunds from a queue", "refund.issued", "--settle", "1.2", "--timeout", "0.8"],
+] as const;
+
+/** A merchant's system whose requests never end while responses are lost. */
+export const ENDLESS = "caller: repeats for ever, from a queue";
+
+/** What is wrong with a merchant's system, or only looks wrong. */
+export type Mistake =
+  | (typeof RECEIVERS | typeof CALLERS | typeof PROGRAMS)[number][0]
+  | (typeof RIGHT_RECEIVERS | typeof RIGHT_CALLERS)[number][0]
+  | typeof ENDLESS;

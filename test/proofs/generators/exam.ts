@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startSandbox } from "../../../server/sandbox/index.ts";
 import { examineCaller } from "../../certify/caller/examine-caller.ts";
+import type { Hook } from "../../certify/hooks.ts";
 import { readCommand } from "../../certify/options.ts";
 import { examineReceiver } from "../../certify/receiver/examine-receiver.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
@@ -17,7 +18,7 @@ const POLL_MS = 100;
  * says after a GET of `/state` what it believes about one.
  *
  * @param run the command that starts it at `PORT`
- * @returns how many checks it passed, as `59/59`, and its failures
+ * @returns how many checks it passed, as `60/60`, and its failures
  */
 export async function takeExam(run: string, folder: string, env: Readonly<Record<string, string>>) {
   const port = await findFreePort();
@@ -41,9 +42,19 @@ export async function takeExam(run: string, folder: string, env: Readonly<Record
     const receiver = readCommand(["receiver", ...hooks], "certify");
     const caller = readCommand(["caller", ...hooks, "--trigger-url", `${url}/refund`], "certify");
     if (receiver.part !== "receiver" || caller.part !== "caller") throw new Error("no exam");
+    /** Kills the whole system, which a URL can't. */
+    const run: Hook = async (facts, kill) => {
+      let restarted: Promise<unknown> | undefined;
+      kill?.addEventListener("abort", () => {
+        restarted = restart();
+      });
+      const result = await caller.options.run(facts);
+      await restarted;
+      return result;
+    };
     const reports = [
       await examineReceiver({ ...receiver.options, restart }),
-      await examineCaller(caller.options, {}, sandbox),
+      await examineCaller({ ...caller.options, run, canKill: true }, {}, sandbox),
     ];
     const results = reports.flatMap((report: Report) => report.results);
     const passed = results.filter(({ outcome }) => outcome === "passed");
