@@ -143,8 +143,8 @@ function unwrapDrawing(part: RootContent): RootContent {
   return only?.type === "html" && only.value.startsWith("<svg") ? only : part;
 }
 
-/** Files that the build makes. */
-const BUILT = ["docs/reference.md", "docs/llms.txt"];
+/** What the reference is made of. */
+const CONTRACT = "openapi/openapi.yaml";
 
 /**
  * The address of a link's target in a form of the site; undefined for a file that is not on the site. Throws for a file or a
@@ -157,7 +157,7 @@ function resolveLink(site: Site, from: string, address: string, rendering: Rende
   const [path = "", anchor] = address.split("#");
   const file = path === "" ? from : posix.join(posix.dirname(from), path);
   if (/^openapi\/(sandbox\/)?(paths|webhooks)\//.test(file)) return operation(operationInFile(file, anchor));
-  if (BUILT.includes(file)) return rendering.file(posix.basename(file));
+  if (file === CONTRACT) return rendering.file("reference.md");
   const page = site.pages.find((candidate) => candidate.file === file);
   if (!page) {
     if (existsSync(join(ROOT, file))) return undefined;

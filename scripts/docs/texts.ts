@@ -62,7 +62,8 @@ const INSTRUCTIONS = `## Instructions for agents
 - Never repeat a refund with a new \`requestKey\`: that is a second refund. Store the key before the first call, and use one for each intent.
 - After a 5xx, a timeout or a lost connection you don't know whether the refund exists. Repeat the same call with the same \`requestKey\`:
   201 issues it, and 409 shows in \`existing\` the record that has the key.
-- After 429 and 503, wait as long as \`Retry-After\` says. Repeat no other 4xx: the call would fail again.
+- After 429 and 503, wait as long as \`Retry-After\` says. Repeat a 408 at once and a 401 with a new token, and no other 4xx: the call
+  would fail again.
 - 201 is not success: read \`paymentStatus\`. \`TERMINAL_FAILED\` is final, \`PENDING\` can fail later, and so can \`AUTHORIZED\`.
 - Amounts are dollars with at most two decimals. Add them in cents or in a decimal type.
 - Verify each delivery's signature over its raw body before you parse it, drop repeats by \`webhook-id\`, and sort by \`sequence\`.

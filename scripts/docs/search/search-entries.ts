@@ -25,8 +25,8 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   "clients-compared": 0.6,
 };
 
-/** Lists of tests, which nobody searches for; they are found by their headings. */
-const WITHOUT_TEXT = ["traceability"];
+/** Lists of tests and of measurements, whose words nobody searches for; they are found by their headings. */
+const WITHOUT_TEXT = ["traceability", "performance"];
 
 /** All entries of the search. Throws when the list of words names a page or heading that does not exist. */
 export function listEntries(site: Site, rendering: Rendering): Entry[] {
