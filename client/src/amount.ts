@@ -37,7 +37,8 @@ function read(input: unknown): { currency: unknown; cents: number } {
   const { cents, currency = "USD", value } = input;
   if (cents === undefined) return { currency, cents: toCents(value) };
   if (value !== undefined) throw new InvalidAmountError("give cents or a value, not both.");
-  if (!Number.isSafeInteger(cents)) throw new InvalidAmountError(`cents are a whole number, not ${cents}.`);
+  if (!Number.isSafeInteger(cents))
+    throw new InvalidAmountError(`cents are a whole number, not the ${typeof cents} ${cents}.`);
   return { currency, cents: Number(cents) };
 }
 

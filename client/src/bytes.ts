@@ -12,8 +12,12 @@ export class BodyTooLargeError extends Error {
 
 /** The chunks of a body. */
 export type BodyCollector = {
-  /** @throws BodyTooLargeError at the first chunk that exceeds the limit; the chunk is not kept */
-  add(chunk: Uint8Array): void;
+  /**
+   * Text is what an application makes of chunks that sets an encoding.
+   *
+   * @throws BodyTooLargeError at the first chunk that exceeds the limit; the chunk is not kept
+   */
+  add(chunk: Uint8Array | string): void;
   toBytes(): Uint8Array;
 };
 
@@ -21,7 +25,8 @@ export function collectBody(): BodyCollector {
   const chunks: Uint8Array[] = [];
   let length = 0;
   return {
-    add(chunk) {
+    add(given) {
+      const chunk = typeof given === "string" ? new TextEncoder().encode(given) : given;
       length += chunk.byteLength;
       if (length > MAX_BODY_BYTES) throw new BodyTooLargeError();
       chunks.push(chunk);

@@ -5,10 +5,11 @@ import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions
 export type IncomingWebhook = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly readableEnded: boolean;
+  readonly destroyed?: boolean;
   /** The result of a body parser that ran before the handler. */
   readonly body?: unknown;
-  on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
-  on(event: "end", listener: () => void): unknown;
+  on(event: "data", listener: (chunk: Uint8Array | string) => void): unknown;
+  on(event: "end" | "close", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
 };
 
@@ -51,8 +52,8 @@ export function expressWebhookHandler(options: WebhookHandlerOptions): ExpressHa
 
 function readBody(request: IncomingWebhook): Uint8Array | Promise<Uint8Array> {
   const { body } = request;
-  if (typeof body === "string") return limit(new TextEncoder().encode(body));
-  if (body instanceof Uint8Array) return limit(body);
+  // Not instanceof: test runners have their own Uint8Array.
+  if (typeof body === "string" || ArrayBuffer.isView(body)) return limit(body as string | Uint8Array);
   if (request.readableEnded || isParsed(body)) {
     throw new TypeError(
       "The body was parsed already, but the signature covers the raw body: mount the handler before express.json().",
@@ -66,15 +67,18 @@ function isParsed(body: unknown): boolean {
   return typeof body === "object" && body !== null && Object.keys(body).length > 0;
 }
 
-function limit(body: Uint8Array): Uint8Array {
-  collectBody().add(body);
-  return body;
+function limit(body: string | Uint8Array): Uint8Array {
+  const collector = collectBody();
+  collector.add(body);
+  return collector.toBytes();
 }
 
 /** `for await` would close the connection when it stops early, before the response is sent. */
-function readStream(request: IncomingWebhook): Promise<Uint8Array> {
+async function readStream(request: IncomingWebhook): Promise<Uint8Array> {
   const collector = collectBody();
-  return new Promise((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
+    const hangUp = () => reject(new Error("The sender has hung up."));
+    if (request.destroyed) hangUp(); // Then it emits nothing any more.
     request.on("data", (chunk) => {
       try {
         collector.add(chunk);
@@ -82,7 +86,9 @@ function readStream(request: IncomingWebhook): Promise<Uint8Array> {
         reject(error);
       }
     });
-    request.on("end", () => resolve(collector.toBytes()));
+    request.on("end", resolve);
     request.on("error", reject); // Also emitted when the sender disconnects.
+    request.on("close", hangUp);
   });
+  return collector.toBytes();
 }

@@ -1,5 +1,6 @@
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { connect } from "node:net";
+import { runInNewContext } from "node:vm";
 import express, { type RequestHandler } from "express";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
@@ -45,6 +46,18 @@ function inExpress(...before: RequestHandler[]): Deliver {
   };
 }
 
+/** As an application does that wants text of all requests. */
+const asText: RequestHandler = (request, _response, next) => {
+  request.setEncoding("utf8");
+  next();
+};
+
+/** As in test runners that have a `Uint8Array` of their own. */
+const inOtherRealm: RequestHandler = (request, _response, next) => {
+  Object.setPrototypeOf(request.body, runInNewContext("Uint8Array.prototype"));
+  next();
+};
+
 const inNode: Deliver = async (options, delivery) =>
   send(await listen(expressWebhookHandler(options)), delivery);
 
@@ -74,6 +87,8 @@ describe.each<[string, Deliver]>([
   ["Express", inExpress()],
   ["Express, behind express.raw()", inExpress(express.raw({ type: "*/*" }))],
   ["Express, behind express.text()", inExpress(express.text({ type: "*/*" }))],
+  ["Express, behind a test runner's express.raw()", inExpress(express.raw({ type: "*/*" }), inOtherRealm)],
+  ["Express, behind setEncoding()", inExpress(asText)],
   ["node:http", inNode],
   ["the Fetch API", inFetch],
 ])("a receiver in %s", (_, deliver) => {
@@ -231,6 +246,30 @@ describe("a sender that is not the service", () => {
 
     expect(await reported).toBeInstanceOf(Error);
     expect(events).toEqual([]);
+  });
+
+  const goneBefore = (request: IncomingMessage, handle: () => void) => {
+    request.on("close", handle);
+    request.socket.destroy();
+  };
+  const goneAfter = (request: IncomingMessage, handle: () => void) => {
+    handle();
+    request.destroy();
+  };
+  test.each([
+    ["before the handler starts", goneBefore],
+    ["without an error", goneAfter],
+  ])("may hang up %s", async (_, leave) => {
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+    const { options, errors } = newReceiver();
+    const handle = expressWebhookHandler(options);
+    const url = await listen((request, response) =>
+      leave(request, () => void handle(request, response).then(settle)),
+    );
+
+    await expect(fetch(url, { method: "POST", body: "{}" })).rejects.toThrow();
+    await settled;
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(/hung up|aborted/) })]);
   });
 
   test("may send without end, and gets a response at the limit", async () => {
