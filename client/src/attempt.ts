@@ -1,50 +1,60 @@
-import { NetworkError, TimeoutError } from "./errors.ts";
+import { type CallProgress, NetworkError, TimeoutError } from "./errors.ts";
 
 /** The function that sends a request: the runtime's own `fetch`, or a custom one. */
 export type Fetch = (request: Request) => Promise<Response>;
 
+export type AccessToken = string | (() => string | Promise<string>);
+
 export type AttemptOptions = {
   fetch: Fetch;
+  accessToken: AccessToken;
   timeoutMs: number;
   /** The caller's signal. */
   signal: AbortSignal | undefined;
-  /** Which attempt of the call this is, from 1. */
-  attempt: number;
+  /** The call's. The attempt is counted when it is sent. */
+  progress: CallProgress;
 };
 
 /**
- * Sends a copy of the request once, and waits for the whole response, so that an incomplete one counts as no response.
+ * Sends a copy of the request once, with an access token, and waits for the whole response, so that an incomplete one counts as
+ * no response.
  *
- * @throws NetworkError without a response; TimeoutError without one in time; the signal's reason when it is aborted
+ * @throws NetworkError without a token or a response; TimeoutError without one in time; the signal's reason when it is aborted
  */
 export async function sendOnce(
   request: Request,
-  { fetch, timeoutMs, signal, attempt }: AttemptOptions,
+  { fetch, accessToken, timeoutMs, signal, progress }: AttemptOptions,
 ): Promise<{ response: Response; text: string }> {
   signal?.throwIfAborted();
   const controller = new AbortController();
-  const timeout = new TimeoutError(timeoutMs, attempt);
-  const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
+  const timer = setTimeout(() => controller.abort(new TimeoutError(timeoutMs, progress)), timeoutMs);
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
   // Needed as well, because a custom `fetch` may ignore the request's signal.
   const aborted = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
   });
-  try {
+  const send = async () => {
+    const token = typeof accessToken === "function" ? await accessToken() : accessToken;
     const copy = new Request(request.clone(), { signal: controller.signal });
-    return await Promise.race([readResponse(fetch(copy)), aborted]);
+    copy.headers.set("Authorization", `Bearer ${token}`);
+    controller.signal.throwIfAborted(); // It came too late.
+    progress.attempts += 1;
+    progress.outcomeUnknown = true;
+    const response = await fetch(copy);
+    // Read from a copy, so that the caller can still read the body of the response.
+    return { response, text: await response.clone().text() };
+  };
+  const { outcomeUnknown } = progress;
+  try {
+    const received = await Promise.race([send(), aborted]);
+    progress.outcomeUnknown = outcomeUnknown || received.response.status >= 500;
+    return received;
   } catch (error) {
-    if (controller.signal.aborted) throw controller.signal.reason;
-    throw new NetworkError(error, attempt);
+    controller.signal.throwIfAborted();
+    throw new NetworkError(error, progress);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
   }
-}
-
-/** The text is read from a copy, so that the caller can still read the body of the response. */
-async function readResponse(pending: Promise<Response>): Promise<{ response: Response; text: string }> {
-  const response = await pending;
-  return { response, text: await response.clone().text() };
 }

@@ -1,6 +1,6 @@
 import createFetchClient, { type Middleware } from "openapi-fetch";
 import type { paths } from "../../openapi/generated/types.ts";
-import type { Fetch } from "./attempt.ts";
+import type { AccessToken, Fetch } from "./attempt.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { type CallProgress, UnexpectedResponseError } from "./errors.ts";
 import { isObject, parseJson } from "./json.ts";
@@ -21,8 +21,8 @@ export type CallOptions = {
 export interface ClientOptions extends Omit<CallOptions, "signal"> {
   /** The address of the service, such as `https://payments.example.com`. */
   baseUrl: string;
-  /** Sent as `Authorization: Bearer …` with every call. A function is called once for each call, for tokens that expire. */
-  accessToken: string | (() => string | Promise<string>);
+  /** Sent as `Authorization: Bearer …`. A function is called before each request, for tokens that expire. */
+  accessToken: AccessToken;
   /** Used instead of the runtime's own `fetch`, once for each attempt, such as for proxies and tracing. */
   fetch?: Fetch;
   /** The most attempts of `refunds.issue` and `webhooks.subscribe`; 4 by default, and 1 means no retries. */
@@ -77,7 +77,7 @@ function toLimits(...given: readonly Partial<Record<keyof typeof DEFAULTS, unkno
 }
 
 export function createCall(client: ClientOptions): Call {
-  const { baseUrl, accessToken, fetch, clock = realClock, random = Math.random, onAttempt } = client;
+  const { baseUrl, fetch, clock = realClock, random = Math.random } = client;
   const api = createFetchClient<paths>({
     baseUrl,
     headers: { Accept: "application/json" },
@@ -89,22 +89,21 @@ export function createCall(client: ClientOptions): Call {
     const { path, success } = OPERATIONS[id];
     const { progress = { attempts: 0, outcomeUnknown: false }, mayRepeat = () => false } = repetition ?? {};
     const retryingFetch = createRetryingFetch({
+      ...client,
       operation: id,
       // Looked up for each call, because instrumentation may have replaced it.
       fetch: fetch ?? globalThis.fetch,
       clock,
       random,
-      onAttempt,
       signal: options.signal,
       ...toLimits(client, options, repetition ?? {}),
       mayRepeat,
       progress,
     });
-    const token = typeof accessToken === "function" ? await accessToken() : accessToken;
     // The pairs of path and body are checked where OPERATIONS is declared; a union of them is too wide for this call.
     const { data, error, response } = await api.POST(path as "/v1/refunds", {
       body: body as RequestBody<"issueRefund">,
-      headers: { Authorization: `Bearer ${token}`, ...toTraceHeaders() },
+      headers: toTraceHeaders(),
       fetch: retryingFetch,
       middleware: [refuseForeign(success, progress)],
     });

@@ -87,13 +87,13 @@ export class UnexpectedResponseError extends CallError {
   }
 }
 
-/** There was no response, or an incomplete one. The `cause` is the error that `fetch` threw. */
+/** There was no response, an incomplete one, or no access token. The `cause` is the error that was thrown. */
 export class NetworkError extends CallError {
   override readonly name = "NetworkError";
 
-  constructor(cause: unknown, attempts: number) {
+  constructor(cause: unknown, progress: CallProgress) {
     const reason = cause instanceof Error ? (cause.cause ?? cause) : cause;
-    super(`No response: ${reason}`, { attempts, outcomeUnknown: true }, { cause });
+    super(`No response: ${reason}`, progress, { cause });
   }
 }
 
@@ -103,8 +103,8 @@ export class TimeoutError extends CallError {
   /** The time limit of the last attempt, in milliseconds. */
   readonly timeoutMs: number;
 
-  constructor(timeoutMs: number, attempts: number) {
-    super(`No response within ${Math.round(timeoutMs)} ms.`, { attempts, outcomeUnknown: true });
+  constructor(timeoutMs: number, progress: CallProgress) {
+    super(`No response within ${Math.round(timeoutMs)} ms.`, progress);
     this.timeoutMs = timeoutMs;
   }
 }

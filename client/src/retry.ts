@@ -1,8 +1,8 @@
-import { type Fetch, sendOnce } from "./attempt.ts";
+import { type AccessToken, type Fetch, sendOnce } from "./attempt.ts";
 import { toDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
-import { type CallProgress, NetworkError, TimeoutError, toRequestId } from "./errors.ts";
-import { isObject, parseJson } from "./json.ts";
+import { CallError, type CallProgress, toRequestId } from "./errors.ts";
+import { parseJson } from "./json.ts";
 import type { OperationId } from "./types.ts";
 
 /** One request and its outcome, for logs, metrics and traces. */
@@ -24,9 +24,10 @@ export type AttemptReport = {
 export type RetryPlan = {
   operation: OperationId;
   fetch: Fetch;
+  accessToken: AccessToken;
   clock: Clock;
   random: () => number;
-  onAttempt: ((report: AttemptReport) => void) | undefined;
+  onAttempt?: (report: AttemptReport) => unknown;
   signal: AbortSignal | undefined;
   attemptTimeoutMs: number;
   totalTimeoutMs: number;
@@ -43,10 +44,10 @@ export function createRetryingFetch(plan: RetryPlan): Fetch {
     const { clock, progress, signal } = plan;
     const deadline = clock.now() + plan.totalTimeoutMs;
     for (;;) {
-      progress.attempts += 1;
+      const { attempts } = progress;
       const outcome = await observe(request, plan, deadline);
       const { response, error } = outcome;
-      if (!response || response.status >= 500) progress.outcomeUnknown = true;
+      if (progress.attempts === attempts) throw error; // Nothing was sent.
       const waitMs = planNext(outcome, plan);
       const ends = waitMs === undefined || clock.now() + waitMs >= deadline;
       report(plan, outcome, ends ? undefined : waitMs);
@@ -65,32 +66,31 @@ type Outcome = {
 };
 
 async function observe(request: Request, plan: RetryPlan, deadline: number): Promise<Outcome> {
-  const { clock, fetch, signal, progress } = plan;
+  const { clock } = plan;
   const startedAt = clock.now();
   const timeoutMs = Math.min(plan.attemptTimeoutMs, deadline - startedAt);
-  try {
-    const received = await sendOnce(request, { fetch, signal, timeoutMs, attempt: progress.attempts });
-    return { ...received, durationMs: clock.now() - startedAt };
-  } catch (error) {
-    return { error, durationMs: clock.now() - startedAt };
-  }
+  const received = await sendOnce(request, { ...plan, timeoutMs }).catch((error: unknown) => ({ error }));
+  return { ...received, durationMs: clock.now() - startedAt };
 }
 
 /** Milliseconds until the next attempt; undefined when there must be none. */
 function planNext({ response, error }: Outcome, plan: RetryPlan): number | undefined {
   const { attempts } = plan.progress;
-  const isLost = error instanceof NetworkError || error instanceof TimeoutError;
-  if (!response && !isLost) return undefined; // The caller has aborted the call.
-  if (attempts >= plan.maxAttempts || !plan.mayRepeat(response?.status)) return undefined;
+  const isAborted = !response && !(error instanceof CallError);
+  if (isAborted || attempts >= plan.maxAttempts || !plan.mayRepeat(response?.status)) return undefined;
   return toDelayMs(attempts, response?.headers, plan.random);
 }
 
-function report(plan: RetryPlan, { response, text, error, durationMs }: Outcome, retryInMs?: number): void {
+/** An observer that fails must not end the call. */
+async function report(
+  plan: RetryPlan,
+  { response, text, error, durationMs }: Outcome,
+  retryInMs?: number,
+): Promise<void> {
   const { operation, onAttempt, progress } = plan;
-  const body = parseJson(text ?? "");
-  const requestId = isObject(body) ? toRequestId(body) : undefined;
+  const requestId = toRequestId(Object(parseJson(text ?? "")));
   try {
-    onAttempt?.({
+    await onAttempt?.({
       operation,
       attempt: progress.attempts,
       durationMs,
@@ -98,7 +98,5 @@ function report(plan: RetryPlan, { response, text, error, durationMs }: Outcome,
       ...(requestId !== undefined && { requestId }),
       ...(retryInMs !== undefined && { retryInMs }),
     });
-  } catch {
-    // An observer that throws must not end the call.
-  }
+  } catch {}
 }
