@@ -1,11 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readContract } from "../../openapi/document/contract.ts";
 import { HOME_FILE } from "../../scripts/docs/home.ts";
 import { listSources } from "../../scripts/docs/pages.ts";
 import { allChecks } from "../conformance/checks/all.ts";
+import { findFreePort } from "../helpers/network/free-port.ts";
 import { blocksOf, isRunnable } from "./blocks.ts";
+import { createProjectFolder } from "./project-folder.ts";
 import { runPage } from "./run-page.ts";
 
 /** Pages whose code is run by other tests; the pages say so. */
@@ -34,6 +39,32 @@ describe("the code on the pages", () => {
 
   test.each(own)("of $slug does what the page says", async ({ blocks }) => {
     await runPage(blocks);
+  });
+
+  test("of the receiver in Python refuses what anybody can send, and serves others while one sends slowly", async () => {
+    const page = pages.find(({ slug }) => slug === "receiving-webhooks");
+    const { text = "" } = page?.blocks.find(({ marks }) => marks.get("file") === "receiver.py") ?? {};
+    const port = await findFreePort();
+    await using project = await createProjectFolder("http://127.0.0.1:9");
+    await writeFile(join(project.folder, "receiver.py"), text.replace("4001", String(port)));
+    await project.start("receiver.py", "python3", "receiver.py").untilPrinted(/ready/);
+    const now = String(Math.floor(Date.now() / 1000));
+    const statusOf = async (timestamp: string, signature: string, ...others: string[]) => {
+      const socket = connect(port, "127.0.0.1");
+      onTestFinished(() => void socket.destroy());
+      const headers = [`webhook-timestamp: ${timestamp}`, `webhook-signature: ${signature}`, ...others];
+      // In Latin-1, as browsers and Node send it.
+      socket.write(["POST / HTTP/1.1", ...headers, "", "{}"].join("\r\n"), "latin1");
+      return /^HTTP\/1\.[01] (\d+)/.exec(String(await once(socket, "data").catch(String)))?.[1];
+    };
+
+    void statusOf(now, "v1,a", "content-length: 100");
+    expect(await statusOf("²", "v1,a", "content-length: 2")).toBe("400");
+    expect(await statusOf("1".repeat(5_000), "v1,a", "content-length: 2")).toBe("400");
+    expect(await statusOf(now, "v1,é", "content-length: 2")).toBe("400");
+    expect(await statusOf(now, "v1,a")).toBe("400");
+    expect(await statusOf(now, "v1,a", "content-length: -1")).toBe("400");
+    expect(await statusOf(now, "v1,a", "content-length: 99999999")).toBe("400");
   });
 
   test("has a name that runs in any project, whatever that project's type is", () => {

@@ -1,11 +1,11 @@
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import { PROOFS } from "../../scripts/command/proofs.ts";
 import { ROOT } from "../../scripts/command/root.ts";
 import { findFreePort } from "../helpers/network/free-port.ts";
-import { runProgram } from "../helpers/process.ts";
+import { runProgram, type Settings, trySignal } from "../helpers/process.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { blocksOf } from "./blocks.ts";
 import { createProjectFolder } from "./project-folder.ts";
@@ -67,6 +67,47 @@ test("the workflow to copy with a script calls each of its steps, in its order",
   );
 
   expect(called).toEqual(steps.split(" "));
+});
+
+const RECEIVER = `import { createServer } from "node:http";
+  import { writeFileSync } from "node:fs";
+  createServer((_, response) => response.end()).listen(process.env.PORT);
+  writeFileSync("own.pid", String(process.pid));`;
+
+describe("the exam of the script to copy", () => {
+  test.each<[stop: string, Settings, code: number, passed: boolean]>([
+    ["passes", { STOP_RECEIVER: "kill $(cat own.pid)" }, 0, true],
+    ["passes, and the receiver has no pid file", {}, 0, false],
+    ["fails", { STOP_RECEIVER: "kill $(cat own.pid)", FAILS: "1" }, 1, true],
+    [
+      "fails, and the receiver can't be stopped",
+      { STOP_RECEIVER: "no-such-program (", FAILS: "1" },
+      1,
+      false,
+    ],
+  ])("%s, with an exit code that says only that", async (_, settings, code, isStopped) => {
+    await using project = await createProjectFolder("http://127.0.0.1:9");
+    const bin = join(project.folder, ".refunds-ci/node_modules/.bin");
+    await mkdir(bin, { recursive: true });
+    await writeFile(join(bin, "refund-contract-certify"), "#!/bin/sh\nexit $FAILS\n", { mode: 0o755 });
+    await writeFile(join(project.folder, "receiver.mjs"), RECEIVER);
+    // What a shell has started in the background outlives the shell.
+    await writeFile(join(project.folder, "receiver.sh"), "node receiver.mjs & wait\n");
+
+    const PORT = String(await findFreePort());
+    const RECEIVER_URL = `http://127.0.0.1:${PORT}/`;
+    const env = { PORT, RECEIVER_URL, FAILS: "0", ...settings };
+    const exit = await runProgram(["sh", "-c", script, "refunds-ci.sh", "exam"], {
+      cwd: project.folder,
+      env,
+    });
+    const pid = Number(await readFile(join(project.folder, "own.pid"), "utf8"));
+    onTestFinished(() => trySignal(pid, "SIGKILL"));
+
+    expect(exit).toMatchObject({ code });
+    if (isStopped) await vi.waitFor(() => expect(fetch(RECEIVER_URL)).rejects.toThrow());
+    else expect((await fetch(RECEIVER_URL)).status).toBe(200);
+  });
 });
 
 describe.each<readonly [name: string, workflow: string]>([
