@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
@@ -6,7 +6,7 @@ import { BUILT_NAMES, type BuiltName, createPackedProject, inspect } from "../..
 import { type Exit, runProgram, type Settings } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
-import { forSuite } from "../../helpers/suite.ts";
+import { folderOfTest, forSuite } from "../../helpers/suite.ts";
 
 /** The largest allowed size of each tarball in bytes, about a tenth above the present size. */
 const BUDGETS: Readonly<Record<BuiltName, number>> = {
@@ -16,7 +16,9 @@ const BUDGETS: Readonly<Record<BuiltName, number>> = {
   certify: 5_600_000,
 };
 
-type Locked = Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>;
+type Locked = Readonly<
+  Record<string, { readonly version?: string; readonly integrity?: string; readonly optional?: boolean }>
+>;
 
 const packages = forSuite(() => createPackedProject(BUILT_NAMES));
 
@@ -59,22 +61,28 @@ describe.each(BUILT_NAMES)("the package %s", (name) => {
   });
 });
 
-test("the server's lockfile has what this project is tested with, all of that, and no Node", async () => {
-  const folder = packages.packageFolder("server");
+test("the server's lockfile has what this project is tested with, and the Containerfile installs all of that and no Node", async () => {
+  const folder = join(await folderOfTest(), "server");
+  await cp(packages.packageFolder("server"), folder, { recursive: true });
   const read = async (path: string) => JSON.parse(await readFile(path, "utf8"));
   const { "": own, ...pinned } = (await read(join(folder, "npm-shrinkwrap.json"))).packages as Locked;
   const { packages: ours } = (await read(join(ROOT, "package-lock.json"))) as { packages: Locked };
-  const copy = join(packages.folder, "installed");
-  await mkdir(copy);
-  for (const name of ["package.json", "npm-shrinkwrap.json"]) await cp(join(folder, name), join(copy, name));
+  const [, install = ""] =
+    /^RUN (npm \S+ .*?) &&/m.exec(await readFile(join(folder, "run/Containerfile"), "utf8")) ?? [];
 
-  // Offline and without a cache npm knows only this lockfile, and fails if it lacks anything.
-  const installed = await runProgram(
-    ["npm", "ci", "--dry-run", "--offline", "--cache", join(copy, "cache"), "--omit=dev", "--json"],
-    { cwd: copy },
-  );
+  // npm's cache has what this project is installed from.
+  const installed = await runProgram([...install.split(" "), "--prefer-offline"], { cwd: folder });
 
-  expect(installed.code).toBe(0);
+  expect(installed).toMatchObject({ code: 0 });
+  expect(
+    await runProgram([process.execPath, "dist/server/cli.js", "admin", "help"], { cwd: folder }),
+  ).toMatchObject({ code: 0 });
+  const { packages: present } = (await read(join(folder, "node_modules/.package-lock.json"))) as {
+    packages: Locked;
+  };
+  const ofAnySystem = Object.entries(pinned).filter(([, { optional }]) => !optional);
+  expect(Object.entries(pinned)).toEqual(expect.arrayContaining(Object.entries(present)));
+  expect(Object.entries(present)).toEqual(expect.arrayContaining(ofAnySystem));
   expect(own).toMatchObject({ dependencies: (await read(join(folder, "package.json"))).dependencies });
   for (const [path, { version, integrity }] of Object.entries(pinned)) {
     expect([path, version, integrity]).toEqual([path, ours[path]?.version, ours[path]?.integrity]);

@@ -47,7 +47,7 @@ describe("what runs the server", () => {
     const [unit, container, compose] = await Promise.all(
       ["refunds.service", "Containerfile", "compose.yaml"].map(read),
     );
-    const program = "node_modules/@refund-contract/server/dist/server/cli.js";
+    const program = "dist/server/cli.js";
     const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
     const { server, migrate } = parse(compose ?? "", { merge: true }).services;
 
