@@ -21,7 +21,7 @@ export const DOCS: BuiltFolder = {
     "openapi/{diff,document}/*.ts",
     "scripts/{command,diff,docs}/**/*.ts",
     "server/sandbox/console/data/theme.ts",
-    "node_modules/@redocly/cli/package.json",
+    "node_modules/{@redocly/cli,minisearch}/package.json",
   ],
 };
 

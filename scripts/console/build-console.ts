@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
+import { type OutputChunk, rolldown } from "rolldown";
 import { parse } from "yaml";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import { keywordsLimiting } from "../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../openapi/document/node.ts";
 import { CONSOLE, replaceFolder } from "../command/built-folder.ts";
 import { secondsSince } from "../command/command.ts";
+import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 import { callsOf } from "../docs/reference/calls.ts";
 
@@ -30,14 +31,17 @@ export async function buildConsole(): Promise<void> {
       STYLE: await readFile(join(SOURCE, "../try-it/try-it.css"), "utf8"),
     });
     const styles = await Promise.all(STYLES.map((file) => readFile(file, "utf8")));
-    const [js, css] = [toAsset("console", "js", script), toAsset("console", "css", styles.join(""))];
-    return { pages: [js, css, toAsset("try-it", "js", tryIt), ["index.html", toPage(js[0], css[0])]] };
+    const [js, css] = [toAsset("console", "js", script.code), toAsset("console", "css", styles.join(""))];
+    return {
+      pages: [js, css, toAsset("try-it", "js", tryIt.code), ["index.html", toPage(js[0], css[0])]],
+      plain: [[LICENCES_FILE, await licencesOf([...script.moduleIds, ...tryIt.moduleIds])]],
+    };
   });
   console.log(`console: built in ${secondsSince(start)}`);
 }
 
 /** @param values what the build inserts into the script, by the names of constants */
-async function bundle(input: string, values: Readonly<Record<string, unknown>>): Promise<string> {
+async function bundle(input: string, values: Readonly<Record<string, unknown>>): Promise<OutputChunk> {
   const define = Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]);
   const build = await rolldown({
     input: join(SOURCE, "..", input),
@@ -50,7 +54,7 @@ async function bundle(input: string, values: Readonly<Record<string, unknown>>):
   });
   const { output } = await build.generate({ format: "esm", minify: true });
   await build.close();
-  return output[0].code;
+  return output[0];
 }
 
 /**

@@ -16,16 +16,24 @@ export async function readAssets(styles: readonly string[] = STYLES): Promise<As
   const texts = await Promise.all(styles.map((file) => readFile(join(ROOT, file), "utf8")));
   const { version } = readContract("openapi").document.info as { version: string };
   const [head, script] = await Promise.all([bundle("head.ts"), bundle("site.ts")]);
-  return { styles: texts.join("\n"), head, script, version };
+  return {
+    ...{ styles: texts.join("\n"), head: head.code, script: script.code, version },
+    modules: [...head.moduleIds, ...script.moduleIds],
+  };
 }
 
 /** The search with its index, which a page loads when its reader wants to search. */
-export async function renderSearch(entries: readonly Entry[]): Promise<string> {
-  return `${await bundle("search-index.ts", "docsSearch")}docsSearch.start(${JSON.stringify(entries)});\n`;
+export async function renderSearch(entries: readonly Entry[]): Promise<Bundle> {
+  const { code, moduleIds } = await bundle("search-index.ts", "docsSearch");
+  return { code: `${code}docsSearch.start(${JSON.stringify(entries)});\n`, moduleIds };
 }
 
-async function bundle(file: string, name?: string): Promise<string> {
+/** A script, and the modules that it is made of. */
+type Bundle = { readonly code: string; readonly moduleIds: readonly string[] };
+
+async function bundle(file: string, name?: string): Promise<Bundle> {
   await using build = await rolldown({ input: join(BROWSER, file), logLevel: "warn" });
   const { output } = await build.generate({ format: "iife", minify: true, ...(name && { name }) });
-  return `${output[0].code.trim()}\n`;
+  const { code, moduleIds } = output[0];
+  return { code: `${code.trim()}\n`, moduleIds };
 }

@@ -10,6 +10,8 @@ export type Assets = {
   readonly script: string;
   /** The version of the contract. */
   readonly version: string;
+  /** The modules of the scripts. */
+  readonly modules: readonly string[];
 };
 
 const NAME = "Refunds and webhooks";

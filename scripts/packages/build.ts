@@ -1,7 +1,8 @@
 import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
+import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 import { BUNDLED_IMPORTS, buildBundled, toBundled } from "./bundled.ts";
 import { emitTypes } from "./declarations.ts";
@@ -26,7 +27,10 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   for await (const path of glob(source.files, { cwd: ROOT })) {
     if (!LEFT_OUT.test(path) && !source.leftOut?.test(path)) await cp(join(ROOT, path), join(dist, path));
   }
-  for (const [from, to] of Object.entries(source.copies ?? {})) await cp(join(ROOT, from), join(dist, to));
+  for (const [from, to] of Object.entries(source.copies ?? {})) {
+    await cp(join(ROOT, from), join(dist, to));
+    await writeFile(join(dist, dirname(to), LICENCES_FILE), await licencesOf([join(ROOT, from)]));
+  }
   await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
   await cp(join(ROOT, source.folder, "README.md"), join(folder, "README.md"));
   for (const [from, to] of Object.entries(source.shipped ?? {}))

@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire, isBuiltin } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { types } from "node:util";
 import { rolldown } from "rolldown";
+import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 
 /** In package.json: where the built modules find the packages that are built in. */
@@ -55,7 +56,7 @@ export async function buildBundled(
   await build.close();
   const ids = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "LICENSES.txt"), await licencesOf(ids));
+  await writeFile(join(folder, LICENCES_FILE), await licencesOf(ids));
 }
 
 /** Names what the module exports, because one of CommonJS doesn't say it. Loaded by `require`, which test runners leave alone. */
@@ -64,16 +65,4 @@ function reexport(specifier: string): string {
   const names = Object.keys(loaded).filter((name) => !["__esModule", "default"].includes(name));
   if (!types.isModuleNamespaceObject(loaded) || "default" in loaded) names.push("default");
   return `export { ${names.join(", ")} } from ${JSON.stringify(specifier)};\n`;
-}
-
-/** The licences of the packages of these modules. */
-async function licencesOf(ids: readonly string[]): Promise<string> {
-  const folders = new Set(ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []));
-  const texts = [...folders].sort().map(async (folder) => {
-    const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
-    const text = file === undefined ? "" : await readFile(join(folder, file), "utf8");
-    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
-  });
-  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
 }

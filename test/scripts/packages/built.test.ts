@@ -16,6 +16,14 @@ const BUDGETS: Readonly<Record<BuiltName, number>> = {
   certify: 5_600_000,
 };
 
+/** Some of what each package has in its own files of others: in modules, in pages, and a prepared database. */
+const OF_OTHERS: Readonly<Record<BuiltName, readonly string[]>> = {
+  sandbox: ["busboy", "preact", "minisearch", "@redocly/cli", "@electric-sql/pglite-prepopulatedfs"],
+  server: ["minisearch", "@redocly/cli"],
+  conformance: [],
+  certify: ["@electric-sql/pglite-prepopulatedfs"],
+};
+
 type Locked = Readonly<
   Record<string, { readonly version?: string; readonly integrity?: string; readonly optional?: boolean }>
 >;
@@ -50,6 +58,20 @@ describe.each(BUILT_NAMES)("the package %s", (name) => {
     expect(files).toContain("LICENSE");
     const { info } = JSON.parse(await readFile(join(ROOT, "openapi/generated/openapi.json"), "utf8"));
     expect(JSON.parse(await read("package.json")).version).toBe(info.version);
+  });
+
+  test("has the licence of everything of others that it ships", async () => {
+    const folder = packages.packageFolder(name);
+    const files = (await readdir(folder, { recursive: true })).filter((file) =>
+      /\/LICENSES\.txt$/.test(file),
+    );
+    const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+    const entries = texts.flatMap((text) => text.split(`\n${"-".repeat(80)}\n\n`));
+
+    for (const entry of entries) expect(entry).toMatch(/^\S+ \d+\.\d+\.\d+ \([A-Z][\w.-]+\)\n\n[\s\S]{200}/);
+    const named = new Set(entries.map((entry) => entry.split(" ")[0]));
+    expect(OF_OTHERS[name].filter((other) => !named.has(other))).toEqual([]);
+    expect(named.size === 0).toBe(OF_OTHERS[name].length === 0);
   });
 
   test("prints its usage, under the name by which npx runs it, for an unknown option, and exits with 2", async () => {

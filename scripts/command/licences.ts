@@ -1,0 +1,22 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Lies beside what was made of other packages. */
+export const LICENCES_FILE = "LICENSES.txt";
+
+/** The licences of the packages that have these modules or files, and the notices of what such a package is made of. */
+export async function licencesOf(paths: readonly string[]): Promise<string> {
+  const folders = new Set(
+    paths.flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
+  );
+  const entries = [...folders].sort().map(async (folder) => {
+    const { name, version, license, licenses } = JSON.parse(
+      await readFile(join(folder, "package.json"), "utf8"),
+    );
+    const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|third.party)/i.test(file));
+    const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+    // Old packages state it in a list.
+    return `${name} ${version} (${license ?? licenses[0].type})\n\n${texts.join("\n").trim()}\n`;
+  });
+  return (await Promise.all(entries)).join(`\n${"-".repeat(80)}\n\n`);
+}
