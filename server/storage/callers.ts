@@ -25,13 +25,13 @@ export async function insertToken(
     .execute();
 }
 
-/** The two seconds of a burst, and what eight servers or more can let through before they report it. */
-const MAX_FULL_IN_MS = 10_000;
+/** The servers whose unreported calls a bucket remembers; each lets through a tenth of a second's calls, or one. */
+const MAX_SERVERS = 80;
 
 /**
  * Takes calls from a merchant's token bucket (D27), by the database's clock, because the clocks of servers may differ. The
  * bucket is stored as the instant at which it is full again: every call moves that instant further away, but by no more than
- * {@link MAX_FULL_IN_MS}, because the clock may have been ahead before.
+ * a burst and the calls of {@link MAX_SERVERS} servers, because the clock may have been ahead before.
  *
  * @param calls the calls since the last report; if they exceed what is in the bucket, later calls make up for them
  * @param msPerCall milliseconds in which the bucket gains one call
@@ -43,7 +43,7 @@ export async function reportCalls(
 ): Promise<number> {
   const after = (ms: number) => sql`${ms}::float8 * interval '1 ms'`;
   const cost = after(calls * msPerCall);
-  const latest = sql`clock_timestamp() + ${after(MAX_FULL_IN_MS)}`;
+  const latest = sql`clock_timestamp() + ${after(2_000 + MAX_SERVERS * Math.max(100, msPerCall))}`;
   const { rows } = await sql<{ full_in_ms: number }>`
     insert into rate_limits as known (merchant, full_at) values (${merchant}, least(clock_timestamp() + ${cost}, ${latest}))
     on conflict (merchant) do update set full_at = least(greatest(known.full_at, clock_timestamp()) + ${cost}, ${latest})

@@ -62,7 +62,8 @@ covered: fell into the service's cover
 refund: is itself a refund`;
 
 const NOTES = `
-Each run issues refunds of 0.01 and makes a few subscriptions; a merchant can have 100. With --receiver they are ended.
+Each run issues refunds of 0.01 and makes a few subscriptions; a merchant can have 100. With --receiver the checks of
+deliveries end theirs.
 Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could not be made. Ctrl-C ends the run after
 the check under way, with 130 and the report of what ran.`;
 

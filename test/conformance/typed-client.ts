@@ -9,7 +9,15 @@ import { fail } from "./assertions.ts";
 import type { Kit } from "./kit.ts";
 
 /** Headers of one connection, and one that Prism would follow. */
-const NOT_PASSED_ON = ["connection", "keep-alive", "transfer-encoding", "content-length", "location"];
+const NOT_PASSED_ON = [
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "content-length",
+  "trailer",
+  "upgrade",
+  "location",
+];
 
 /**
  * The published client, calling the service through Prism, which validates requests and responses against the document. Its

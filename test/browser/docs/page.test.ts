@@ -70,13 +70,18 @@ const TASKS = {
   glossary: "glossary.html",
 };
 
-test.each(["states.html", "reference.html"])("%s is printed in dark letters, also in dark mode", async (file) => {
-  const page = await openTab({ colorScheme: "dark" });
-  await page.goto(site.url + file);
-  await page.emulateMedia({ media: "print" });
+test.each(["states.html", "reference.html"])(
+  "%s is printed in dark letters, also in dark mode",
+  async (file) => {
+    const page = await openTab({ colorScheme: "dark" });
+    await page.goto(site.url + file);
+    await page.emulateMedia({ media: "print" });
 
-  expect(await page.locator("body").evaluate((body) => getComputedStyle(body).color)).toBe("rgb(22, 32, 29)");
-});
+    expect(await page.locator("body").evaluate((body) => getComputedStyle(body).color)).toBe(
+      "rgb(22, 32, 29)",
+    );
+  },
+);
 
 describe("the front page", () => {
   test("leads a newcomer to every task by one link", async () => {

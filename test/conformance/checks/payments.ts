@@ -23,13 +23,16 @@ export const PAYMENT_CHECKS: Check[] = defineGroup("Payments", WITH_TOKEN, [
       const unknown = await issue(kit, refundOf(kit, { paymentId: none }), { token });
       expectProblem(foreign, "PAYMENT_NOT_FOUND", "the payment is another merchant's");
       expectProblem(unknown, "PAYMENT_NOT_FOUND");
-      const same = shown(foreign, known) === shown(unknown, none);
+      // A response may name the payment of the call.
+      const same = shown(foreign) === shown(unknown) || shown(foreign, known) === shown(unknown, none);
       assert(same, "the same response as to a payment that does not exist, but for its instance", foreign);
     },
   },
 ]);
 
-/** The body, by which a caller could distinguish two responses, without what always differs. It may name the payment of the call. */
-function shown(exchange: Exchange, paymentId: string): string {
-  return JSON.stringify({ ...bodyOf(exchange), instance: "" }).replaceAll(paymentId, "");
+/** The body, by which a caller could distinguish two responses, without what always differs, and its texts without another. */
+function shown(exchange: Exchange, without = ""): string {
+  return JSON.stringify({ ...bodyOf(exchange), instance: "" }, (_, value) =>
+    typeof value === "string" ? value.replaceAll(without, "") : value,
+  );
 }

@@ -35,19 +35,23 @@ describe("the conformance kit against a server with one planted fault", () => {
     expect(notRunIn(report).filter((id) => !id.startsWith("scenario."))).toEqual(["response.retry-after"]);
   });
 
-  test("does not accuse a server of a header from a proxy, or of quoting the caller's paymentId", async () => {
-    let calls = 0;
-    faulty.plant(async (call, forward) => {
-      const response = await forward(call);
-      calls += 1;
-      const age = withHeaders({ age: calls % 2 === 0 ? "1" : undefined });
-      return age(withJson(response, { ...jsonOf(response), detail: `Unknown: ${jsonOf(call).paymentId}` }));
-    });
+  test.each(["pay_recent", "4"])(
+    "does not accuse a server of a header from a proxy, or of quoting the paymentId %s",
+    async (paymentId) => {
+      let calls = 0;
+      faulty.plant(async (call, forward) => {
+        const response = await forward(call);
+        calls += 1;
+        const age = withHeaders({ age: calls % 2 === 0 ? "1" : undefined });
+        return age(withJson(response, { ...jsonOf(response), detail: `Unknown: ${jsonOf(call).paymentId}` }));
+      });
 
-    const report = await runConformance({ ...options, only: ["payment.foreign"] });
+      const payments = { ...options.payments, recent: paymentId };
+      const report = await runConformance({ ...options, payments, only: ["payment.foreign"] });
 
-    expect(failedIn(report)).toEqual([]);
-  });
+      expect(failedIn(report)).toEqual([]);
+    },
+  );
 
   const all = { ...FAULTY_RESPONSES, ...FAULTY_CALLS };
   test.each(Object.entries(all))(

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type ConformOptions, DEFAULTS } from "../../conformance/options.ts";
 import { runConformance } from "../../conformance/run-conformance.ts";
@@ -55,6 +56,20 @@ describe("the conformance kit and a service in trouble", () => {
 
   beforeAll(async () => {
     options = { ...(await allOptions(good.url)), url: faulty.url, sandbox: false };
+  });
+
+  test("reads a response that announces a trailer", async () => {
+    await using front = await serveLocally(async (request, response) => {
+      const { method = "", url = "", headers } = request;
+      const sent = { method, headers: headers as HeadersInit, body: await buffer(request) };
+      const received = await fetch(good.url + url, sent);
+      const type = received.headers.get("content-type") ?? "";
+      response.writeHead(received.status, { "content-type": type, trailer: "x-checksum" });
+      response.end(await received.text());
+    });
+    const only = ["example.issueRefund.unknownPayment"];
+
+    expect(failedIn(await runConformance({ ...options, url: front.url, only }))).toEqual([]);
   });
 
   test("ends although one example never got a response", async () => {

@@ -47,6 +47,8 @@ const CASES: readonly (readonly [
   ["IssuerUnreachable", named('auth_keys_failed_fetches_total{instance="one"}'), "0+1x40", "1x40"],
   // Another server has keys, and missed one fetch.
   ["IssuerUnreachable", (at) => ({ ...issuer("0x40"), ...missedFetch(at) }), "one", "two"],
+  // A server that missed one is still there without keys, or was replaced.
+  ["IssuerUnreachable", (then) => ({ ...issuer("0x40"), ...replaced(then) }), "1x20", "stale"],
   ["RecordsDiffer", named("check_differences"), "1x40", "0x40"],
   ["CheckOverdue", named("check_age_seconds"), "172801x40", "172799x40"],
   // Where it has never run; while the database is away, nobody can know.
@@ -106,6 +108,13 @@ function missedFetch(instance: string) {
   return {
     'auth_keys_age_seconds{instance="two"}': "60x40",
     [`auth_keys_failed_fetches_total{instance="${instance}"}`]: "0x20 1x20",
+  };
+}
+
+function replaced(then: string) {
+  return {
+    'auth_keys_age_seconds{instance="old"}': "60x22 stale",
+    'auth_keys_failed_fetches_total{instance="old"}': `0x20 1x2 ${then}`,
   };
 }
 
