@@ -3,7 +3,7 @@ import { allowedList, describeChange, type Effect, unclear } from "../document/c
 import { KEYWORDS, keywordsHolding } from "../document/keywords.ts";
 import { isNode, type Node } from "../document/node.ts";
 import { type Direction, type Finding, levelOf } from "./change.ts";
-import { at, inside, namesIn, type Pair, type Spot } from "./spot.ts";
+import { at, namesIn, type Pair, type Spot } from "./spot.ts";
 
 /** Where a schema is used, and who writes and reads its values. */
 export type Use = {
@@ -22,11 +22,11 @@ const BRANCHES = keywordsHolding("branches");
 const SPLIT = [...SCHEMAS, ...BRANCHES, "properties", "const", "enum", "discriminator", "$ref"];
 
 /** Every difference between two schemas, rated by whom it affects. References are followed. */
-export function compareSchemas(pair: Pair, use: Use, within: readonly string[] = []): Finding[] {
+export function compareSchemas(pair: Pair, use: Use, within: readonly Pair[] = []): Finding[] {
   const { base, revision } = pair;
-  const key = `${base.pointer} ${revision.pointer}`;
-  if (within.includes(key)) return []; // a recursive schema
-  const inner = [...within, key];
+  const isSame = (one: Pair) => one.base.value === base.value && one.revision.value === revision.value;
+  if (within.some(isSame)) return []; // a recursive schema
+  const inner = [...within, pair];
   const [old, now] = [nodeOf(base), nodeOf(revision)];
   if (!old || !now) return old === now ? [] : [compareWithNothing(pair, old ? "tightened" : "loosened", use)];
 
@@ -94,8 +94,19 @@ function compareValues(pair: Pair, use: Use): Finding[] {
   return rate(pair, keyword, effectsOf("enum", listOf(pair.base), listOf(pair.revision)), use);
 }
 
-function compareProperties({ base, revision }: Pair, use: Use, within: readonly string[]): Finding[] {
-  const [before, after] = [at(base, "properties"), at(revision, "properties")];
+/** A part of a schema, and the same part of the others that the values have to match. */
+function partOf(schema: Spot, ...names: readonly string[]) {
+  const all = new Map([schema, ...(schema.beside ?? [])].map((one) => [one.pointer, one]));
+  for (const one of all.values()) {
+    for (const branch of branchesOf(one, "allOf")) all.set(branch.pointer, branch);
+  }
+  all.delete(schema.pointer);
+  const beside = Array.from(all.values(), (one) => at(one, ...names));
+  return { ...at(schema, ...names), beside: beside.filter(({ value }) => value !== undefined) };
+}
+
+function compareProperties({ base, revision }: Pair, use: Use, within: readonly Pair[]): Finding[] {
+  const names = [base, revision].flatMap((schema) => namesIn(at(schema, "properties")));
   const finding = ({ asked }: Spot, what: string, level: Finding["level"]) => {
     return { pointer: asked, use: use.name, what, level };
   };
@@ -103,9 +114,10 @@ function compareProperties({ base, revision }: Pair, use: Use, within: readonly 
   const others = ({ value, ...spot }: Spot, holder: Spot) => {
     return { ...spot, value: value ?? at(holder, "additionalProperties").value };
   };
-  return [...new Set([...namesIn(before), ...namesIn(after)])].flatMap((name) => {
-    const [old, now] = [at(before, name), at(after, name)];
-    if (use.isConstraint) {
+  return [...new Set(names)].flatMap((name) => {
+    const [old, now] = [partOf(base, "properties", name), partOf(revision, "properties", name)];
+    // Where another schema declares the field, this one only limits it.
+    if (use.isConstraint || [old, now].every(({ beside }) => beside.length > 0)) {
       return compareSchemas({ base: others(old, base), revision: others(now, revision) }, use, within);
     }
     // Readers of a closed object may refuse unknown fields.
@@ -117,10 +129,14 @@ function compareProperties({ base, revision }: Pair, use: Use, within: readonly 
   });
 }
 
-function compareInner(pair: Pair, keyword: string, use: Use, within: readonly string[]): Finding[] {
+function compareInner(pair: Pair, keyword: string, use: Use, within: readonly Pair[]): Finding[] {
   const isConstraint = use.isConstraint || !["items", "additionalProperties"].includes(keyword);
-  const { base, revision } = inside(pair, keyword);
+  const [base, revision] = [partOf(pair.base, keyword), partOf(pair.revision, keyword)];
   if (base.value === undefined && revision.value === undefined) return [];
+  // Even `contains: true` limits a list: it must have a member.
+  if (keyword === "contains" && (base.value === undefined || revision.value === undefined)) {
+    return rate(pair, keyword, effectsOf(keyword, base.value, revision.value), use);
+  }
   if (keyword !== "not") return compareSchemas({ base, revision }, { ...use, isConstraint }, within);
   // Without `not`, nothing is forbidden; and the more it allows, the less the whole does.
   const forbidden = ({ value = false, ...spot }: Spot): Spot => ({ ...spot, value });
@@ -132,19 +148,16 @@ function compareInner(pair: Pair, keyword: string, use: Use, within: readonly st
   );
 }
 
-function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly string[]): Finding[] {
+function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly Pair[]): Finding[] {
   const added = keyword === "allOf" ? "tightened" : "loosened";
   const removed = added === "loosened" ? "tightened" : "loosened";
-  const [before, after] = [branchesOf(at(pair.base, keyword)), branchesOf(at(pair.revision, keyword))];
+  const [before, after] = [branchesOf(pair.base, keyword), branchesOf(pair.revision, keyword)];
   // A choice that is added or removed as a whole is a constraint, not a branch.
   if (before.length === 0 || after.length === 0) {
     const [old, now] = [nodeOf(pair.base)?.[keyword], nodeOf(pair.revision)?.[keyword]];
     return rate(pair, keyword, effectsOf(keyword, old, now), use);
   }
-  // Beside declared fields, a branch only limits them.
-  const isConstraint = use.isConstraint || keyword === "allOf" || nodeOf(pair.base)?.properties !== undefined;
-  const compare = (base: Spot, revision: Spot) =>
-    compareSchemas({ base, revision }, { ...use, isConstraint }, within);
+  const compare = (base: Spot, revision: Spot) => compareSchemas({ base, revision }, use, within);
   const tag = tagOf(pair, before, after);
   const nameOf = (branch: Spot) => (tag ? `${tag} ${constantOf(branch, tag)}` : referenceOf(branch));
   const hasSameName: IsPair = (base, revision) =>
@@ -168,8 +181,10 @@ function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly
   ];
 }
 
-function branchesOf(choice: Spot): Spot[] {
-  return Array.isArray(choice.value) ? choice.value.map((_, index) => at(choice, index)) : [];
+function branchesOf(schema: Spot, keyword: string): Spot[] {
+  const list = at(schema, keyword);
+  const beside = [schema, ...(schema.beside ?? [])];
+  return Array.isArray(list.value) ? list.value.map((_, index) => ({ ...at(list, index), beside })) : [];
 }
 
 /** The field whose constant identifies each branch: that of the discriminator, or else one that differs in all branches. */

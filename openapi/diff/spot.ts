@@ -7,6 +7,8 @@ export type Spot = {
   readonly asked: string;
   readonly pointer: string;
   readonly value: unknown;
+  /** Of a schema: others that the same values have to match. */
+  readonly beside?: readonly Spot[];
 };
 
 /** The same part of two documents. */
