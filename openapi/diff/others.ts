@@ -27,11 +27,17 @@ const COMPARED = {
   media: ["schema"],
 };
 
+/** Members that only inform readers. */
+const TEXT = [
+  ...["summary", "tags"],
+  ...Object.keys(KEYWORDS).filter((name) => KEYWORDS[name]?.compare === cosmetic),
+];
+
 /** What nothing here compares, such as another address: the worst is assumed, unless it is only text. */
 export function compareOthers(pair: Pair, kind: keyof typeof COMPARED, use: string): Finding[] {
   return eachOf(pair, (name, { base, revision }) => {
-    if (COMPARED[kind].includes(name) || isText(name)) return [];
-    const [before, after] = [base, revision].map(({ value }) => withoutText(value));
+    if (COMPARED[kind].includes(name)) return [];
+    const [before, after] = [base, revision].map(({ value }) => withoutText({ [name]: value }));
     if (isDeepStrictEqual(before, after)) return [];
     return [{ pointer: revision.asked, use, what: `${name} changed, and is not compared`, level: "major" }];
   });
@@ -40,10 +46,11 @@ export function compareOthers(pair: Pair, kind: keyof typeof COMPARED, use: stri
 /** Keywords beside a reference, which some readers ignore and others obey: the worst is assumed, unless they are only text. */
 export function compareBesideReferences({ base, revision }: Pair): Finding[] {
   const [before, after] = [besideReferences(base.document), besideReferences(revision.document)];
+  const nothing = withoutText({});
   const what = "keywords beside $ref changed, and are not compared";
   return [...new Set([...before.keys(), ...after.keys()])]
     .filter((pointer) => [base, revision].every(({ document }) => valueAt(document, pointer) !== undefined))
-    .filter((pointer) => !isDeepStrictEqual(before.get(pointer) ?? {}, after.get(pointer) ?? {}))
+    .filter((pointer) => !isDeepStrictEqual(before.get(pointer) ?? nothing, after.get(pointer) ?? nothing))
     .map((pointer) => ({ pointer, use: "", what, level: "major" }));
 }
 
@@ -58,12 +65,10 @@ function besideReferences(document: Node): Map<string, unknown> {
   );
 }
 
-function isText(name: string): boolean {
-  return ["summary", "tags"].includes(name) || KEYWORDS[name]?.compare === cosmetic;
-}
-
-function withoutText(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value ?? null), (name, part) => (isText(name) ? undefined : part));
+/** Every part but text, by its pointer; what has parts is only an empty object or list. */
+function withoutText(value: Node): Map<string, unknown> {
+  const emptied = (part: unknown) => (Array.isArray(part) ? [] : isNode(part) ? {} : part);
+  return new Map(Array.from(walk(value, TEXT), ({ path, part }) => [toPointer(path), emptied(part)]));
 }
 
 /**

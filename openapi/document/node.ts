@@ -55,19 +55,27 @@ export function dereference(document: Node, pointer: string): unknown {
 /** A part of a document, and the names that lead to it. */
 export type Visited = { readonly path: readonly string[]; readonly part: unknown };
 
+/** Members of a document whose own members may have any name, such as those of fields. */
+const FREE_NAMES = [
+  ...["properties", "patternProperties", "dependentSchemas", "dependentRequired"],
+  ...["schemas", "parameters", "headers", "encoding", "callbacks", "links"],
+];
+
 /**
  * Walks all parts of a document in its order, each before its own parts, and follows no references. Members named in `skip`
- * are left out: `examples` hold data, in which a member such as `x-source` means nothing.
+ * are left out: `examples` hold data, in which a member such as `x-source` means nothing. A field may have such a name, too.
  */
 export function* walk(
   document: unknown,
   skip: readonly string[] = [],
   path: readonly string[] = [],
+  hasFreeNames = false,
 ): Generator<Visited> {
   yield { path, part: document };
   if (typeof document !== "object" || document === null) return;
   for (const [name, part] of Object.entries(document)) {
-    if (!skip.includes(name)) yield* walk(part, skip, [...path, name]);
+    if (!hasFreeNames && skip.includes(name)) continue;
+    yield* walk(part, skip, [...path, name], !hasFreeNames && FREE_NAMES.includes(name));
   }
 }
 
