@@ -11,7 +11,7 @@ export type AttemptOptions = {
   timeoutMs: number;
   /** The caller's signal. */
   signal: AbortSignal | undefined;
-  /** The call's. The attempt is counted when it is sent. */
+  /** The call's. The first attempt is counted when it is sent; later ones also without a token, like those without a response. */
   progress: CallProgress;
 };
 
@@ -23,23 +23,24 @@ export type AttemptOptions = {
  */
 export async function sendOnce(
   request: Request,
-  { fetch, accessToken, timeoutMs, signal, progress }: AttemptOptions,
+  { accessToken, fetch, timeoutMs, signal, progress }: AttemptOptions,
 ): Promise<{ response: Response; text: string }> {
   signal?.throwIfAborted();
+  if (progress.attempts) progress.attempts += 1;
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new TimeoutError(timeoutMs, progress)), timeoutMs);
   const abort = () => controller.abort(signal?.reason);
-  signal?.addEventListener("abort", abort, { once: true });
+  signal?.addEventListener("abort", abort);
   // Needed as well, because a custom `fetch` may ignore the request's signal.
   const aborted = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
+    controller.signal.addEventListener("abort", () => reject(controller.signal.reason));
   });
   const send = async () => {
     const token = typeof accessToken === "function" ? await accessToken() : accessToken;
     const copy = new Request(request.clone(), { signal: controller.signal });
     copy.headers.set("Authorization", `Bearer ${token}`);
     controller.signal.throwIfAborted(); // It came too late.
-    progress.attempts += 1;
+    progress.attempts ||= 1;
     progress.outcomeUnknown = true;
     const response = await fetch(copy);
     // Read from a copy, so that the caller can still read the body of the response.

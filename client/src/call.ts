@@ -77,7 +77,7 @@ function toLimits(...given: readonly Partial<Record<keyof typeof DEFAULTS, unkno
 }
 
 export function createCall(client: ClientOptions): Call {
-  const { baseUrl, fetch, clock = realClock, random = Math.random } = client;
+  const { baseUrl, accessToken, fetch, clock = realClock, random = Math.random, onAttempt } = client;
   const api = createFetchClient<paths>({
     baseUrl,
     headers: { Accept: "application/json" },
@@ -89,12 +89,13 @@ export function createCall(client: ClientOptions): Call {
     const { path, success } = OPERATIONS[id];
     const { progress = { attempts: 0, outcomeUnknown: false }, mayRepeat = () => false } = repetition ?? {};
     const retryingFetch = createRetryingFetch({
-      ...client,
       operation: id,
+      accessToken,
       // Looked up for each call, because instrumentation may have replaced it.
       fetch: fetch ?? globalThis.fetch,
       clock,
       random,
+      onAttempt,
       signal: options.signal,
       ...toLimits(client, options, repetition ?? {}),
       mayRepeat,

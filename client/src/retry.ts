@@ -10,6 +10,7 @@ export type AttemptReport = {
   operation: OperationId;
   /** From 1. */
   attempt: number;
+  /** With the time in which `accessToken` got a token. */
   durationMs: number;
   /** The status of the response; absent when there was no response. */
   status?: number;
@@ -27,7 +28,7 @@ export type RetryPlan = {
   accessToken: AccessToken;
   clock: Clock;
   random: () => number;
-  onAttempt?: (report: AttemptReport) => unknown;
+  onAttempt: ((report: AttemptReport) => unknown) | undefined;
   signal: AbortSignal | undefined;
   attemptTimeoutMs: number;
   totalTimeoutMs: number;
@@ -44,10 +45,9 @@ export function createRetryingFetch(plan: RetryPlan): Fetch {
     const { clock, progress, signal } = plan;
     const deadline = clock.now() + plan.totalTimeoutMs;
     for (;;) {
-      const { attempts } = progress;
       const outcome = await observe(request, plan, deadline);
       const { response, error } = outcome;
-      if (progress.attempts === attempts) throw error; // Nothing was sent.
+      if (!progress.attempts) throw error; // Nothing was sent.
       const waitMs = planNext(outcome, plan);
       const ends = waitMs === undefined || clock.now() + waitMs >= deadline;
       report(plan, outcome, ends ? undefined : waitMs);

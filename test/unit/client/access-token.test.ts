@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createClient } from "../../../client/src/index.ts";
 import { createTestClient, failureOf, made, REQUEST } from "../../client/factories.ts";
 import { hangUp, type Step, startScriptedServer } from "../../client/scripted-server.ts";
 
@@ -29,7 +30,7 @@ describe("an access token may be a function", () => {
     ["rejects", async () => raise(lost), NONE],
     ["gives what no header can have", async () => "a\nb", { name: "NetworkError" }],
   ])(
-    "which ends the call when it %s, with what is known of the requests before",
+    "which ends the call when it %s before the first request, and counts as one without a response later",
     async (_, getToken, error) => {
       await using server = await startScriptedServer(hangUp);
       const limits = { attemptTimeoutMs: 100 };
@@ -40,13 +41,42 @@ describe("an access token may be a function", () => {
       expect([first.reports, server.bodies]).toEqual([[], []]);
 
       const tokens = [async () => "t", getToken].values();
-      const accessToken = () => tokens.next().value?.() ?? "no third";
-      const { client } = createTestClient(server.url, { ...limits, accessToken });
+      const accessToken = () => tokens.next().value?.() ?? getToken();
+      const { client, reports } = createTestClient(server.url, { ...limits, accessToken });
       const after = await failureOf(client.refunds.issue(REQUEST));
-      expect(after).toMatchObject({ ...error, attempts: 1, outcomeUnknown: true });
+      expect(after).toMatchObject({ ...error, attempts: 4, outcomeUnknown: true });
+      expect(reports.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
       expect(server.bodies).toHaveLength(1);
     },
   );
+
+  test("which may fail between two requests, and then counts like one without a response", async () => {
+    await using server = await startScriptedServer(hangUp, made);
+    const tokens = [async () => "t", async () => raise(lost)].values();
+    const accessToken = () => tokens.next().value?.() ?? "t";
+    const { client } = createTestClient(server.url, { accessToken });
+
+    expect(await client.refunds.issue(REQUEST)).toMatchObject({ paymentId: "rfd_1" });
+    expect(server.bodies).toHaveLength(2);
+  });
+
+  test("and a method of a class, as onAttempt may be", async () => {
+    await using server = await startScriptedServer(made);
+    const attempts: number[] = [];
+    class Options {
+      baseUrl = server.url;
+      get accessToken() {
+        return "t";
+      }
+      onAttempt({ attempt }: { attempt: number }) {
+        attempts.push(attempt);
+      }
+    }
+
+    await createClient(new Options()).refunds.issue(REQUEST);
+
+    expect(attempts).toEqual([1]);
+  });
 
   test("which is not waited for after an abort, and whose late token sends nothing", async () => {
     const { promise: token, resolve } = Promise.withResolvers<string>();
