@@ -114,18 +114,21 @@ function compareProperties({ base, revision }: Pair, use: Use, within: readonly 
   const others = ({ value, ...spot }: Spot, holder: Spot) => {
     return { ...spot, value: value ?? at(holder, "additionalProperties").value };
   };
+  // A field may have moved between schemas that the same values have to match.
+  const declaration = (spot: Spot) => (spot.value === undefined ? (spot.beside?.[0] ?? spot) : spot);
   return [...new Set(names)].flatMap((name) => {
     const [old, now] = [partOf(base, "properties", name), partOf(revision, "properties", name)];
     // Where another schema declares the field, this one only limits it.
     if (use.isConstraint || [old, now].every(({ beside }) => beside.length > 0)) {
       return compareSchemas({ base: others(old, base), revision: others(now, revision) }, use, within);
     }
+    const [was, is] = [declaration(old), declaration(now)];
     // Readers of a closed object may refuse unknown fields.
-    if (old.value === undefined) {
-      return finding(now, "field added", closed ? levelOf("loosened", use.direction) : "minor");
+    if (was.value === undefined) {
+      return finding(is, "field added", closed ? levelOf("loosened", use.direction) : "minor");
     }
-    if (now.value === undefined) return finding(old, "field removed", "major");
-    return compareSchemas({ base: old, revision: now }, use, within);
+    if (is.value === undefined) return finding(was, "field removed", "major");
+    return compareSchemas({ base: was, revision: is }, use, within);
   });
 }
 

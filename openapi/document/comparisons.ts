@@ -17,10 +17,13 @@ export const extended: Compare = () => ["extended"];
 /** A removed limit allows everything. */
 export const upperBound: Compare = (before, after) => bound(before, after, Number.POSITIVE_INFINITY, 1);
 export const lowerBound: Compare = (before, after) => bound(before, after, Number.NEGATIVE_INFINITY, -1);
+/** The least length of something: 0 limits nothing. */
+export const leastCount: Compare = (before, after) => bound(before, after, 0, -1);
 
 function bound(before: unknown, after: unknown, none: number, sign: number): Effect[] {
   const grown = (Number(after ?? none) - Number(before ?? none)) * sign;
   if (Number.isNaN(grown)) return ["unclear"];
+  if (grown === 0) return ["cosmetic"];
   return [grown > 0 ? "loosened" : "tightened"];
 }
 

@@ -86,7 +86,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const { textsOfLength, listsOfLength, stepsBeyond } = values;
-const { lowerBound, upperBound, opaque } = compare;
+const { leastCount, lowerBound, upperBound, opaque } = compare;
 const informs: Keyword = { limits: "nothing", compare: compare.cosmetic };
 const untested = (remedy: string): Keyword => ({ compare: opaque, remedy });
 const SAY_IT = "say the same in the description as well";
@@ -111,7 +111,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     confused: (value) => ({ enum: [value, "OTHER"] }),
   },
   minLength: {
-    ...{ limits: "text", compare: lowerBound, mistaken: nearCounts, idle: 0 },
+    ...{ limits: "text", compare: leastCount, mistaken: nearCounts },
     ...{ obeying: textsOfLength(0), breaking: textsOfLength(-1) },
   },
   maxLength: {
@@ -151,7 +151,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     ...{ obeying: values.enoughDigits, breaking: values.tooManyDigits },
   },
   minItems: {
-    ...{ limits: "list", compare: lowerBound, mistaken: nearCounts, idle: 0 },
+    ...{ limits: "list", compare: leastCount, mistaken: nearCounts },
     ...{ obeying: listsOfLength(0), breaking: listsOfLength(-1) },
   },
   maxItems: {
@@ -167,7 +167,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   additionalProperties: {
     ...{ limits: "object", idle: true, mistaken: () => [true], breaking: values.withUnknownMember },
   },
-  minProperties: { limits: "object", compare: lowerBound, idle: 0, breaking: values.fewerMembers },
+  minProperties: { limits: "object", compare: leastCount, breaking: values.fewerMembers },
   maxProperties: { limits: "object", compare: upperBound, breaking: values.moreMembers },
   dependentRequired: {
     ...{ limits: "object", compare: opaque, holds: "names by trigger", newIn31: true, remedy: SAY_IT },

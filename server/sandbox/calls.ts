@@ -114,7 +114,7 @@ export type SandboxCalls = {
 };
 
 /** Creates the calls for the bearer of an access token. */
-export function createCalls(baseUrl: string, accessToken: string, send = fetch): SandboxCalls {
+export function createCalls(baseUrl: string, accessToken: string, send: typeof fetch = fetch): SandboxCalls {
   const headers = { Authorization: `Bearer ${accessToken}`, Accept: "application/json" };
   const http = createClient<paths>({ baseUrl, headers, fetch: send });
   const payment = (paymentId: string) => ({ params: { path: { paymentId } } });

@@ -120,6 +120,7 @@ async function keepSubscribed(
   options: ListenOptions & { signal: AbortSignal },
 ): Promise<void> {
   const { out, signal } = options;
+  let said: string | undefined;
   while (!signal.aborted) {
     try {
       const changes = await call("GET", "/sandbox/changes", options);
@@ -131,8 +132,10 @@ async function keepSubscribed(
         out.write(`The sandbox was reset; subscribed again as ${subscription.key}.\n`);
       }
     } catch (error) {
-      if (error instanceof ListenError && !signal.aborted) return void out.write(`${error.message}\n`);
-      // Otherwise the sandbox is away, perhaps for a moment.
+      // Perhaps for a moment only: the sandbox is away, or refuses the subscription.
+      const problem = error instanceof ListenError && !signal.aborted ? error.message : said;
+      if (problem !== said) out.write(`${problem}\n`);
+      said = problem;
     }
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
   }

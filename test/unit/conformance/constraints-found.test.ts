@@ -114,13 +114,13 @@ describe("the requests that break constraints", () => {
 
   test("can't be made for a constraint that allows everything, and an error says so", () => {
     const document = documentOf(
-      { ...closed, properties: { a: { type: "string", pattern: "^" } } },
+      { ...closed, properties: { a: { type: "string", minLength: 0 } } },
       {
         responses: { 400: { content: {} }, 415: { content: {} } },
       },
     );
 
-    expect(() => breakingRequests(document, findConstraints(document), options)).toThrow("/a pattern");
+    expect(() => breakingRequests(document, findConstraints(document), options)).toThrow("/a minLength");
   });
 
   test("carry the prefix in every requestKey, and the caller's ids for those of the examples", () => {
