@@ -46,8 +46,10 @@ describe.each(engines)("the trace of a call on %s", (engine) => {
     ]);
     expect(logged("transition", refund.paymentId).map((line) => line.trace_id)).toEqual([TRACE_ID, TRACE_ID]);
     const deliveries = await acme.deliveries({ text: refund.paymentId });
-    const shown = await acme.sandbox("getDelivery", { path: { webhookId: deliveries[0]?.webhookId ?? "" } });
-    expect(shown.body.attempts[0]?.headers).toMatchObject(SENT);
+    const path = { webhookId: deliveries[0]?.webhookId ?? "" };
+    // An attempt is stored after its response.
+    const shown = async () => (await acme.sandbox("getDelivery", { path })).body.attempts[0]?.headers;
+    await expect.poll(shown).toMatchObject(SENT);
     const { items } = (await acme.sandbox("listRequests", { query: { search: refund.paymentId } })).body;
     expect(items).toMatchObject([{ traceparent: SENT.traceparent, callerRequestId: "checkout-7f3a/42" }]);
     expect(await acme.get(refund.paymentId)).toMatchObject({ traceparent: SENT.traceparent });
