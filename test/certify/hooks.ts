@@ -30,8 +30,8 @@ export function endHooks(): void {
 /**
  * Runs a command, and resolves with what it has printed when it ends. Its error output is passed on only when it fails.
  *
- * It prints into files: the end of a pipe would come only with the end of all that the command leaves in the background, such as a
- * receiver that it has started, and whoever prints into a pipe that nobody reads is ended.
+ * It prints into files. A pipe ends only when all programs that the command leaves in the background have ended, such as a receiver
+ * that it has started; and closing the pipe earlier would end those programs when they print.
  */
 export function commandHook(command: string, timeoutMs: number): Hook {
   return async (facts, signal) => {

@@ -49,7 +49,7 @@ type Run<Options, Tools> = {
   readonly examined?: string;
 };
 
-/** Runs checks one after the other, and resolves with the report of them. The listener is not told of those that a signal prevents. */
+/** Runs checks one after the other, and resolves with the report of them. The listener does not hear of those that were left out at a signal. */
 export async function runChecks<Options extends Choice, Tools>(
   checks: readonly Check<Options, Tools>[],
   { options, tools, listener = {}, examined = "the service" }: Run<Options, Tools>,

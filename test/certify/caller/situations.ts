@@ -68,8 +68,8 @@ const SITUATIONS = {
 export type Situation = keyof typeof SITUATIONS;
 
 /**
- * What becomes of an order in a situation, which happens once: several checks may look at the outcome. Fails when the order was not
- * requested at all, which would satisfy whoever only looks for what must not be.
+ * What becomes of an order in a situation, which happens once: several checks may look at the outcome. Fails when no refund was
+ * requested: a program that does nothing would otherwise pass each check that something did not happen.
  */
 export async function outcomeOf(kit: CallerKit, situation: Situation): Promise<Outcome> {
   const outcome = await kit.share(situation, () => SITUATIONS[situation](kit));

@@ -96,7 +96,7 @@ describe("GET /sandbox/requests", () => {
     ["no secret that a later key replaces", '{"a":{"token":"S1"},"a":1}', '{"a":{"token":"[hidden]"},"a":1}'],
     ["nothing of a secret that is an object", '{"password":{"a":"S1"}}', null],
     ["nothing of a text alone", '"S1"', null],
-    ["nothing of what is not UTF-8", Buffer.from('{"a":"\xff"}', "latin1"), null],
+    ["nothing of a body that is not UTF-8", Buffer.from('{"a":"\xff"}', "latin1"), null],
   ])("keeps %s", async (_name, body, kept) => {
     const headers = { Authorization: `Bearer ${acme.token}`, "Content-Type": "application/json" };
     await fetch(`${server.url}/v1/refunds`, { method: "POST", headers, body });
