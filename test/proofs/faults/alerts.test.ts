@@ -38,7 +38,8 @@ test("each alert of a fault fires, and is resolved after it", async (context) =>
       callLimitMs: 2_000,
       ownNow: () => new Date(Date.now() + skewMs),
       issuerKeys: { refreshMs: 1_000, cooldownMs: 500 },
-      webhooks: { timeoutMs: 500, nameservers: [nameserver.address] },
+      // So long that deliveries wait for those to the silent receiver.
+      webhooks: { timeoutMs: 2_000, nameservers: [nameserver.address] },
     });
   let server = await start("0");
   const metricsUrl = server.metricsUrl ?? "";
