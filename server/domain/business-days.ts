@@ -79,10 +79,24 @@ export function addBusinessDays(date: Temporal.PlainDate, count: number): Tempor
   return day;
 }
 
+const HOUR_MS = 3_600_000;
+const MAX_HOURS = 10_000;
+
+/** When refunds are due, in milliseconds, by the hour of the settlement: many refunds are of payments of the same days. */
+const dueByHour = new Map<number, number>();
+
 /** When a refund of a payment settled at this instant is authorized: 00:00 Eastern, third business day after (D16). */
 export function refundDueAt(settledAt: Date): Date {
-  const due = addBusinessDays(toEastern(settledAt).toPlainDate(), WAITING_BUSINESS_DAYS);
-  return new Date(due.toZonedDateTime(TIME_ZONE).epochMilliseconds);
+  // Eastern time differs from UTC by whole hours, so the Eastern date is the same throughout an hour.
+  const hour = Math.floor(settledAt.getTime() / HOUR_MS);
+  const known = dueByHour.get(hour);
+  if (known !== undefined) return new Date(known);
+
+  const date = addBusinessDays(toEastern(settledAt).toPlainDate(), WAITING_BUSINESS_DAYS);
+  const due = date.toZonedDateTime(TIME_ZONE).epochMilliseconds;
+  if (dueByHour.size >= MAX_HOURS) dueByHour.clear();
+  dueByHour.set(hour, due);
+  return new Date(due);
 }
 
 /**

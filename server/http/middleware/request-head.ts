@@ -65,9 +65,10 @@ export function isLocalName(name: string): boolean {
  * @param ownName the name by which the server was told where to listen
  */
 export function checkLocalHost(ownName: string, isLocal: () => boolean): HeadCheck {
+  const own = ownName.toLowerCase();
   return ({ headers: { host = "" } }) => {
     const name = host.replace(/:\d+$/, "").toLowerCase();
-    if (!isLocal() || isLocalName(name) || name === ownName.toLowerCase()) return;
+    if (name === own || !isLocal() || isLocalName(name)) return;
     throw new ProblemError("FORBIDDEN", {
       detail:
         "The sandbox accepts requests to this machine only: to localhost, or to an address such as 127.0.0.1 or [::1].",

@@ -76,7 +76,7 @@ export function createRequestMemory(
           paymentId: toText(response.locals.paymentId, 64),
           ...traceOf(response.locals.trace),
           ...callerIdOf(request.headers),
-          requestBody: toRecordedText(response.locals.sentBody),
+          requestBody: toRecordedText(response.locals.sentBody, body !== undefined),
           responseBody: responseBody === "" ? null : responseBody.slice(0, MAX_BODY_CHARACTERS),
           fault: faultOf(response),
         };
@@ -164,11 +164,14 @@ const STRING = /("(?:[^"\\]|\\.)*")(?:(\s*:\s*)("(?:[^"\\]|\\.)*"|[^\s"{}[\],]+)
 /**
  * A JSON object or list as it was sent, apart from its secrets. Null for any other text, and where a secret is more than a
  * single value: nobody can tell then what of it may be shown.
+ *
+ * @param isParsed whether it is known to be an object or a list
  */
-function toRecordedText(bytes: Buffer | undefined): string | null {
+function toRecordedText(bytes: Buffer | undefined, isParsed: boolean): string | null {
   if (!bytes || !isUtf8(bytes)) return null;
   const text = bytes.toString();
-  if (!isObjectText(text)) return null;
+  if (!isParsed && !isObjectText(text)) return null;
+  if (!text.includes("\\") && !SECRET_NAME.test(text)) return text;
   let isSafe = true;
   const shown = text.replaceAll(STRING, (whole, name: string, colon?: string, value?: string) => {
     if (colon === undefined || !SECRET_NAME.test(JSON.parse(name))) return whole;
