@@ -108,11 +108,14 @@ describe("refundDueAt", () => {
   test.each([
     ["2027-01-12T05:00:00Z", "2027-01-14", "2027-01-15"],
     ["2027-07-13T04:00:00Z", "2027-07-15", "2027-07-16"],
-  ])("settled just before %s, midnight in New York: on %s; at midnight: on %s", (midnight, monday, tuesday) => {
-    const before = new Date(Date.parse(midnight) - 1);
-    expect(toEasternText(refundDueAt(before))).toBe(`${monday}T00:00:00`);
-    expect(toEasternText(refundDueAt(new Date(midnight)))).toBe(`${tuesday}T00:00:00`);
-  });
+  ])(
+    "settled just before %s, midnight in New York: on %s; at midnight: on %s",
+    (midnight, monday, tuesday) => {
+      const before = new Date(Date.parse(midnight) - 1);
+      expect(toEasternText(refundDueAt(before))).toBe(`${monday}T00:00:00`);
+      expect(toEasternText(refundDueAt(new Date(midnight)))).toBe(`${tuesday}T00:00:00`);
+    },
+  );
 
   test("is midnight in New York, on a business day, three to eight days later, and never earlier for a later settlement", () => {
     fc.assert(
