@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { TestSpecification } from "vitest/node";
 import { parse, stringify } from "yaml";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
 import { readContract } from "../../../openapi/document/contract.ts";
@@ -19,8 +20,13 @@ type Change = {
 };
 
 const TABLE = join(ROOT, "test/proofs/planted/projects.yaml");
+const CONTRACT = "openapi/generated/openapi.json";
 /** Those of `npm test`. */
 const PROJECTS = ["unit", "docs", "contract", "server", "storage"];
+/** Of how many projects the names are kept. With two it is known of a mutant that none alone catches it. */
+const ENOUGH = { faults: PROJECTS.length, mutants: 2 };
+/** It looks for the text that each fault replaces, and so would catch them all. */
+const NEVER_RUN = "/faults-list.test.ts";
 
 /**
  * Makes each change, and keeps which projects have a test that fails then. Prints how many of them each project alone catches, and
@@ -38,14 +44,18 @@ export async function recordProjects({
   const changes = [...(await listFaults()), ...listMutants()]
     .filter(({ name }) => name.includes(only))
     .filter(({ kind, name }) => !(missing && name in table[kind]));
+  const readers = await readersOfContract();
   await using copy = await openSourceCopy({ bail: 1 });
-  const failing = await caughtBy(copy);
+  const all = (await copy.findTests()).filter(({ moduleId }) => !moduleId.endsWith(NEVER_RUN));
+  const mutants = all.filter(({ moduleId }) => readers.some((file) => moduleId.endsWith(`/${file}`)));
+  const tests = { faults: all, mutants };
+  const failing = await caughtBy(copy, all);
   if (failing.length > 0) throw new Error(`tests fail without any change: ${failing.join(", ")}`);
 
   let uncaught = 0;
   for (const { kind, name, file, make } of changes) {
     const start = performance.now();
-    const projects = await copy.withChange(file, make, () => caughtBy(copy));
+    const projects = await copy.withChange(file, make, () => caughtBy(copy, tests[kind], ENOUGH[kind]));
     table[kind][name] = projects.join(", ");
     await writeFile(TABLE, stringify(table, { lineWidth: 0 }));
     if (projects.length === 0) uncaught += 1;
@@ -55,12 +65,33 @@ export async function recordProjects({
   return uncaught;
 }
 
-async function caughtBy(copy: SourceCopy): Promise<string[]> {
-  // It looks for the text that each fault replaces, and so would catch them all.
-  const all = (await copy.findTests()).filter(({ moduleId }) => !moduleId.endsWith("/faults-list.test.ts"));
+/**
+ * The test files that a mutant can make fail: those that fail without a contract, but for those that a change without any
+ * meaning makes fail as well, such as the comparison of the generated file with its sources.
+ */
+async function readersOfContract(): Promise<string[]> {
+  await using copy = await openSourceCopy();
+  const all = (await copy.findTests()).filter(({ project }) => PROJECTS.includes(project.name));
+  const failingWith = (change: (text: string) => string) =>
+    copy.withChange(CONTRACT, change, () => copy.failingFiles(all));
+  const refusing = await failingWith((text) => text.replace('"info": {', '"info": { "x-change": true,'));
+  const readers = (await failingWith(() => "")).filter((file) => !refusing.includes(file));
+  process.stdout.write(
+    `${readers.length} of ${all.length} test files read the contract; left out: ${refusing.join(", ")}\n`,
+  );
+  return readers;
+}
+
+/** Ends when `enough` projects have a test that fails. */
+async function caughtBy(
+  copy: SourceCopy,
+  tests: readonly TestSpecification[],
+  enough = PROJECTS.length,
+): Promise<string[]> {
   const projects: string[] = [];
   for (const name of PROJECTS) {
-    const failing = await copy.failingFiles(all.filter(({ project }) => project.name === name));
+    if (projects.length === enough) break;
+    const failing = await copy.failingFiles(tests.filter(({ project }) => project.name === name));
     if (failing.length > 0) projects.push(name);
   }
   return projects;
@@ -88,7 +119,7 @@ function listMutants(): Change[] {
     .map((mutant) => ({
       kind: "mutants",
       name: mutant.name,
-      file: "openapi/generated/openapi.json",
+      file: CONTRACT,
       make: () => JSON.stringify(mutant.apply(document), null, 2),
     }));
 }
