@@ -25,12 +25,7 @@ export type FuzzOptions = {
   readonly path?: string | undefined;
   /** The time limit of a call, in milliseconds. */
   readonly limitMs: number;
-  /** The time limit without the delays that `idleMs` attributes to the machine. */
-  readonly own?: OwnTime | undefined;
 };
-
-/** A time limit in milliseconds, and a clock of the time that does not count. */
-export type OwnTime = { readonly limitMs: number; idleMs(): number };
 
 export type Failure = {
   /** A description of the error, with the response. */
@@ -179,16 +174,13 @@ async function send(
   { edits, level, method }: Case,
   message: Buffer,
   wire: Wire,
-  { url, limitMs, own }: FuzzOptions,
+  { url, limitMs }: FuzzOptions,
   tally: Tally,
 ): Promise<WireResponse[]> {
   const startedAt = performance.now();
-  const idleBefore = own?.idleMs() ?? 0;
   const responses = edits ? await sendAlone(url, message, limitMs) : [await wire.exchange(message, method)];
   const ms = performance.now() - startedAt;
   for (const { status } of responses) count(tally, level, status, ms);
-  const ownMs = own ? ms - (own.idleMs() - idleBefore) : 0;
-  if (own && ownMs > own.limitMs) throw new Error(`the server took ${Math.round(ownMs)} ms for it`);
   return responses;
 }
 
