@@ -34,12 +34,9 @@ export type Business = {
 /** Callers of each merchant at the same time. */
 const CALLERS = 2;
 
-export async function startDeployment({
-  workers = 2,
-  ...options
-}: Partial<ClusterOptions> = {}): Promise<Deployment> {
+export async function startDeployment(options: Partial<ClusterOptions> = {}): Promise<Deployment> {
   await using started = new AsyncDisposableStack();
-  const cluster = started.use(await startCluster({ programs: requireCitus(), workers, ...options }));
+  const cluster = started.use(await startCluster({ programs: requireCitus(), workers: 2, ...options }));
   const databaseUrl = await createDistributed(cluster, "refunds");
   const servers = started.use(await startServers(databaseUrl));
   const all = started.move();
