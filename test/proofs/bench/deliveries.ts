@@ -1,32 +1,17 @@
-import { rm } from "node:fs/promises";
-import { availableParallelism } from "node:os";
 import { Pool } from "undici";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { compare } from "./lib/compare.ts";
-import { atEnd, bench, createStore, postgresSeconds, receive, serve, subscribe } from "./lib/frame.ts";
-import { listParts, listTimes, type Parts, profileTime, profileTo } from "./lib/parts.ts";
+import { atEnd, bench, createStore, receive, serve, subscribe } from "./lib/frame.ts";
 
 /*
  * Deliveries a second to a fast receiver, signed, leased and recorded, compared with POSTs of the same bytes by the same HTTP
  * client, with as many in parallel as the server has in progress for one merchant. The receiver holds its first responses
- * back until all events exist; the time starts then. A last round, whose rate doesn't count, shows where the processor time goes.
+ * back until all events exist; the time starts then.
  */
 const SUBSCRIPTIONS = 8;
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 500);
 const COUNT = EVENTS * SUBSCRIPTIONS;
 const IN_PROGRESS = 64;
 const TARGETS = { PostgreSQL: 0.3, embedded: 0.2 };
-
-const PARTS: Parts = [
-  ["claim", /server\/(webhooks\/dispatcher|storage\/.*\/claims)\.ts$/],
-  ["record", /server\/(async\/batcher|storage\/.*\/attempts)\.ts$/],
-  ["sign", /server\/(webhooks\/sign-delivery|storage\/webhooks\/(secrets|wrapping-keys))\.ts$/],
-  [
-    "send and read the response",
-    /\/undici\/|server\/webhooks\/(send|connections|target|tunnel|resolver)\.ts$/,
-  ],
-  ["database driver", /\/(pg|pg-protocol|pg-pool|kysely|pglite)\/|^wasm:/],
-];
 
 /** Works several times at once until so many are done. */
 async function inParallel(callers: number, count: number, work: () => Promise<unknown>): Promise<void> {
@@ -42,8 +27,7 @@ async function inParallel(callers: number, count: number, work: () => Promise<un
 
 await bench(
   async (engine) => {
-    const store = await createStore(engine);
-    let server = await serve(store);
+    const server = await serve(await createStore(engine));
     /** Responses that are held back; undefined while the receiver responds at once. */
     let heldBack: (() => void)[] | undefined;
     let arrived = 0;
@@ -79,12 +63,6 @@ await bench(
       const send = async () => (await pool.request({ path: "/", method: "POST", ...sample })).body.dump();
       void inParallel(IN_PROGRESS, COUNT, send); // a failure ends the process
     }
-    /** Seconds of a processor that the server, PostgreSQL and this process, the receiver, have used so far. */
-    const readUsed = () => {
-      const { user, system } = process.cpuUsage();
-      return [server.cpuSeconds(), postgresSeconds(), (user + system) / 1e6];
-    };
-    let used: number[] = [];
     /** Creates events, a few at a time, while the receiver holds its responses back; then lets it respond. */
     async function deliver(): Promise<void> {
       heldBack = [];
@@ -92,7 +70,6 @@ await bench(
       await inParallel(8, EVENTS, () => server.call("/sandbox/events", event));
       const responses = heldBack;
       heldBack = undefined;
-      used = readUsed();
       for (const respond of responses) respond();
     }
 
@@ -104,35 +81,7 @@ await bench(
       against: "POSTs by undici",
       atLeast: TARGETS[engine],
     });
-
-    await server.stop();
-    const profiles = await makeTempDir();
-    atEnd(() => rm(profiles, { recursive: true, force: true }));
-    server = await serve(store, profileTo(profiles));
-    await rateOfArrivals(deliver); // warm-up
-    let from = 0;
-    await rateOfArrivals(async () => {
-      await deliver();
-      from = profileTime();
-    });
-    const to = profileTime();
-    const spent = readUsed().map((seconds, index) => (1e6 * (seconds - (used[index] ?? 0))) / COUNT);
-    await server.stop();
-    const [ofServer = 0, ofPostgres = 0, ofReceiver = 0] = spent;
-    const parts = await listParts(profiles, PARTS, { from, to, microseconds: ofServer });
-    const inAll = ofServer + ofPostgres + ofReceiver;
-    const bound = (availableParallelism() * 1e6) / inAll;
-    return {
-      figures: [figure],
-      notes: [
-        `${engine}: µs of processor time for a delivery, with the profiler: ${listTimes([
-          ["server", ofServer],
-          ["PostgreSQL", ofPostgres],
-          ["receiver", ofReceiver],
-        ])}. So at most ${bound.toFixed(0)} a second with the profiler; measured without it: ${figure.value.toFixed(0)}`,
-        `${engine}: the server's µs: ${parts}`,
-      ],
-    };
+    return { figures: [figure] };
   },
   ["PostgreSQL", "embedded"],
 );

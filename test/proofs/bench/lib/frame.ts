@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join, parse } from "node:path";
@@ -11,7 +11,6 @@ import { type Database, openDatabase } from "../../../../server/storage/database
 import { serveLocally } from "../../../helpers/network/local-server.ts";
 import { type PostgresServer, runStatement, startPostgres } from "../../../helpers/postgres.ts";
 import {
-  descendantsOf,
   SERVER,
   type ServerProcessOptions,
   type Settings,
@@ -135,13 +134,6 @@ export async function start(options: ServerProcessOptions): Promise<Running> {
 function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
-}
-
-/** Seconds of a processor that PostgreSQL, as started by this process, has used so far. */
-export function postgresSeconds(): number {
-  const all = descendantsOf(process.pid).filter((pid) => existsSync(`/proc/${pid}/comm`));
-  const own = all.filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("postgres"));
-  return own.reduce((sum, pid) => sum + usedSeconds(pid), 0);
 }
 
 function usedSeconds(pid: number): number {

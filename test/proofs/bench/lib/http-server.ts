@@ -94,4 +94,3 @@ const server = createServer(await create());
 server.listen(0, "127.0.0.1", () =>
   console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
 );
-process.once("SIGTERM", () => process.exit()); // so that a profile is written
