@@ -1,26 +1,15 @@
-import pg from "pg";
 import { Client } from "undici";
-import { compare, median, progress } from "./lib/compare.ts";
-import {
-  atEnd,
-  bench,
-  createDatabase,
-  createPostgres,
-  makePayments,
-  type Running,
-  serve,
-} from "./lib/frame.ts";
-import { load, refundsOf } from "./lib/load.ts";
+import { compare, progress } from "./lib/compare.ts";
+import { atEnd, bench, createStore, makePayments, type Running, serve } from "./lib/frame.ts";
+import { refundsOf } from "./lib/load.ts";
 
 /*
  * What a wrong call costs, in processor time of the server, which other programs on the machine don't change: a search climbs from
- * many wrong bodies of 64 KB to the dearest, which is compared with a valid refund. And how long another merchant's refunds take
- * while 150 calls wait for a locked payment, compared with the same merchant alone.
+ * many wrong bodies of 64 KB to the dearest, which is compared with a valid refund.
  */
 const CALLS = 40;
 const STEPS = Number(process.env.BENCH_STEPS ?? 150);
 const MAX_BYTES = 64 * 1024;
-const WAITING = 150;
 const HEADERS = { "content-type": "application/json", accept: "application/json" };
 
 /** What the texts of a body are made of; the last ones are for URLs. */
@@ -132,35 +121,14 @@ async function findDearest(server: Running, send: Send): Promise<Genes> {
   return dearest.genes;
 }
 
-/** Holds a payment while calls wait for it, which are made again as they get their 503. */
-async function holdPayment(databaseUrl: string, server: Running, paymentId: string) {
-  const holder = new pg.Client(databaseUrl);
-  await holder.connect();
-  await holder.query("begin");
-  await holder.query("select from payments where payment_id = $1 for update", [paymentId]);
-  const target = { url: server.url, body: refundsOf([paymentId]) };
-  const calls = load(target, { connections: WAITING, seconds: 3, mayFail: true });
-  return async () => {
-    await holder.end();
-    await calls;
-  };
-}
-
-await bench(async () => {
-  const store = await createDatabase(await createPostgres());
-  const server = await serve(store);
+await bench(async (engine) => {
+  const server = await serve(await createStore(engine));
   const send = connect(server);
   const refund = refundsOf(await makePayments(server));
-  const [locked = ""] = await makePayments(server, 1);
-  const neighbours = refundsOf(await makePayments(server, 64, "sandbox_globex"));
   await costOf(server, () => send("", refund()), 1_000); // warm-up
   const dearest = await findDearest(server, send);
   const body = toBody(dearest);
 
-  const p50 = async () => {
-    const target = { url: server.url, body: neighbours, token: "sandbox_globex" };
-    return median((await load(target, { connections: 4, seconds: 2 })).latencies);
-  };
   const cost = await compare({
     name: "processor time of the dearest wrong call",
     unit: "ms",
@@ -169,19 +137,6 @@ await bench(async () => {
     theirs: () => costOf(server, () => send("", refund()), 400),
     atMost: 2,
   });
-  const wait = await compare({
-    name: `p50 of a refund beside ${WAITING} calls that wait for another merchant's locked payment`,
-    unit: "ms",
-    ours: async () => {
-      const release = await holdPayment(store.databaseUrl, server, locked);
-      const value = await p50();
-      await release();
-      return value;
-    },
-    against: "alone",
-    theirs: p50,
-    atMost: 3,
-  });
   const note = `The dearest of ${STEPS} bodies has ${body.length.toLocaleString("en")} characters: ${JSON.stringify(dearest)}.`;
-  return { figures: [cost, wait], notes: [note] };
+  return { figures: [cost], notes: [note] };
 });

@@ -86,12 +86,11 @@ export async function createPostgres(): Promise<PostgresServer> {
 }
 
 /** Databases on one server share its memory and its disk. */
-export async function createDatabase(postgres: PostgresServer): Promise<Store & { databaseUrl: string }> {
+export async function createDatabase(postgres: PostgresServer): Promise<Store> {
   const name = `bench_${randomBytes(4).toString("hex")}`;
   await runStatement(postgres.urlOf("postgres"), `create database ${name}`);
   const databaseUrl = postgres.urlOf(name);
   return {
-    databaseUrl,
     env: { DATABASE_URL: databaseUrl, ENCRYPTION_KEY },
     open: () => openDatabase({ databaseUrl, dataDir: "unused", limits }),
   };
