@@ -14,7 +14,7 @@ const FOLDER = "test/proofs/bench";
 
 const files = (await readdir(FOLDER)).filter((file) => file.endsWith(".ts"));
 /** The benchmarks that readers ask about first; all others come after these. */
-const FIRST = ["refunds-postgres", "latency", "refunds-embedded", "http-layer", "deliveries", "replicas"];
+const FIRST = ["refunds-postgres", "latency", "refunds-embedded", "http-layer", "deliveries"];
 const rank = (name: string) => [...FIRST, name].indexOf(name);
 const known = files.map((file) => parse(file).name).sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 

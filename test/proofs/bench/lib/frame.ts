@@ -66,7 +66,7 @@ export function keepUntilEnd<Started extends AsyncDisposable>(server: Started): 
 /** A new, durable store; a server of a benchmark starts on its settings. */
 export type Store = { readonly env: Settings; open(): Promise<Database> };
 
-/** The same for all servers of a run, so that replicas can read each other's secrets. */
+/** The same for all servers of a run, so that one can read the secrets that another has stored. */
 const ENCRYPTION_KEY = randomBytes(32).toString("base64");
 /** Statements that fill a store take minutes. */
 const limits = { backgroundMs: 600_000 };
