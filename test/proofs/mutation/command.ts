@@ -5,19 +5,12 @@ import { messageTables } from "../../conformance/expected/document-checks.ts";
 import { requestTable } from "../../conformance/expected/requests.ts";
 import { openHarness } from "./harness.ts";
 import type { Mutant } from "./mutant.ts";
-import type { Suite } from "./notice.ts";
 import { type MutationReport, runMutants } from "./run-mutants.ts";
 
 function readOptions(args: readonly string[]) {
   return defineProof("mutation")
     .option("--sample <n>", "make every n-th mutant of each kind", wholeNumber(1, 999_999_999), 1)
     .option("--only <text>", "make the mutants whose name holds the text; repeatable", collect, [])
-    .option(
-      "--without <text>",
-      "leave out the rows of the tables whose name holds the text; repeatable",
-      collect,
-      [],
-    )
     .parse(args, { from: "user" })
     .opts();
 }
@@ -31,13 +24,13 @@ type Options = ReturnType<typeof readOptions>;
 export async function mutate(args: readonly string[], output: ProgressStream): Promise<0 | 1> {
   const options = readOptions(args);
   const { document } = readContract("openapi");
-  const whole = options.sample === 1 && options.only.length === 0 && options.without.length === 0;
+  const whole = options.sample === 1 && options.only.length === 0;
   await using harness = await openHarness();
   const progress = createProgress(output);
   const report = await runMutants({
     document,
     harness,
-    suite: suiteWithout(options.without),
+    suite: { calls: requestTable, messages: messageTables },
     ...(!whole && { choose: (mutants) => chosen(mutants, options) }),
     onProgress: (done, mutants, survivors) =>
       progress.show(`${done} of ${mutants} mutants, ${survivors} not noticed so far`),
@@ -60,30 +53,13 @@ function render({ mutants, killed, equivalents, survivors, errors }: MutationRep
 }
 
 function chosen(mutants: readonly Mutant[], { sample: step, only }: Options): Mutant[] {
-  const named = [...new Set(only.flatMap((text) => found("mutant", mutants, text)))];
+  const named = [...new Set(only.flatMap((text) => withName(mutants, text)))];
   return sample(only.length > 0 ? named : mutants, step);
 }
 
-function suiteWithout(texts: readonly string[]): Suite {
-  const { responses, deliveries } = messageTables;
-  const left = new Set<{ readonly name: string }>(
-    texts.flatMap((text) => found("row", [...requestTable, ...responses, ...deliveries], text)),
-  );
-  const stays = (row: { readonly name: string }) => !left.has(row);
-  return {
-    calls: requestTable.filter(stays),
-    messages: { responses: responses.filter(stays), deliveries: deliveries.filter(stays) },
-  };
-}
-
-/** The meaning of a string in an option. */
-function found<Named extends { readonly name: string }>(
-  what: string,
-  list: readonly Named[],
-  text: string,
-): Named[] {
-  const some = list.filter(({ name }) => name.includes(text));
-  if (some.length === 0) throw new Error(`no ${what} has a name with ${text}`);
+function withName(mutants: readonly Mutant[], text: string): Mutant[] {
+  const some = mutants.filter(({ name }) => name.includes(text));
+  if (some.length === 0) throw new Error(`no mutant has a name with ${text}`);
   return some;
 }
 
