@@ -10,7 +10,7 @@ import { countLosses, endSubscriptions, repeatUnknown } from "./losses.ts";
 
 export type Trial = Awaited<ReturnType<typeof startTrial<ServerProcess>>>;
 
-type TrialOptions = BusinessOptions & {
+type TrialOptions = {
   readonly replicas?: number;
   /** Figures of the test, which may change until the end. */
   readonly counted?: Figures;
@@ -20,12 +20,12 @@ type TrialOptions = BusinessOptions & {
 export async function startTrial<Server extends { readonly url: string }>(
   fault: string,
   start: () => Promise<Server>,
-  { replicas = 1, counted = {}, ...options }: TrialOptions = {},
+  { replicas = 1, counted = {} }: TrialOptions = {},
 ) {
   const servers: Server[] = [];
   while (servers.length < replicas) servers.push(await start());
   const lastServer = () => servers.at(-1) as Server;
-  const { ledger, receiver } = await createBusiness(lastServer(), options);
+  const { ledger, receiver } = await createBusiness(lastServer());
   onTestFinished(receiver.close);
   const lost: string[] = [];
   const totals: Record<string, number> = {};
@@ -83,20 +83,18 @@ type BusinessOptions = {
   readonly token?: string;
   /** Of the receiver. */
   readonly respond?: Responder | undefined;
-  /** Of the subscription. */
-  readonly secretKey?: string;
 };
 
 /** A payment of a sandbox with a large amount to refund, and a receiver of all authorized refunds. */
 export async function createBusiness(
   server: { readonly url: string },
-  { token = ACME, respond, ...secret }: BusinessOptions = {},
+  { token = ACME, respond }: BusinessOptions = {},
 ) {
   const { body } = await sandboxOf(server, token)("createPayment", { body: { amount: dollars(9_999_999) } });
   const ledger = createLedger((body as { paymentId: string }).paymentId, token);
   const receiver = await startReceiver(respond);
   const subscriptionDetails = { type: "EVENT", details: ["refund.authorized"] };
-  const subscription = subscriptionTo(receiver.url, { subscriptionDetails, ...secret });
+  const subscription = subscriptionTo(receiver.url, { subscriptionDetails });
   const subscribed = await send<Subscription>(server.url, "/v1/webhook/subscribe", subscription, token);
   if (subscribed?.status !== 200) throw new Error(`not subscribed: ${JSON.stringify(subscribed)}`);
   return { ledger, receiver };
