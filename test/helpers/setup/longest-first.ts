@@ -22,7 +22,6 @@ const LONGEST = [
   "scripts/packages/built",
   "scripts/packages/client",
   "guides/guides",
-  "guides/commands",
   "browser/docs/accessibility",
   "browser/docs/content",
   "browser/docs/try-it",

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { PROOFS } from "../../../scripts/command/proofs.ts";
+import { blocksOf } from "../../guides/blocks.ts";
+
+const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+/** The files of the proofs. */
+const files: Record<string, string> = Object.fromEntries(
+  Object.entries(PROOFS).map(([name, { file }]) => [name, file]),
+);
+
+test("README.md lists every command once, in a line, and every proof, whose file exists; there are at most 16 commands", () => {
+  const readme = readFileSync("README.md", "utf8");
+  const listed = Array.from(readme.matchAll(/^\| `npm (?:run )?([\w:]+)/gm), ([, name]) => name);
+
+  expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted());
+  expect(listed.length).toBeLessThanOrEqual(16);
+  expect(Object.values(files).filter((file) => !existsSync(file))).toEqual([]);
+  expect(Object.keys(files).filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+});
+
+describe("CONTRIBUTING.md", () => {
+  const text = readFileSync("CONTRIBUTING.md", "utf8");
+  const lines = blocksOf(text).flatMap((block) => block.text.trim().split("\n"));
+  const projects = [...readFileSync("vitest.config.ts", "utf8").matchAll(/toProject\(\s*"(\w+)"/g)].map(
+    ([, name]) => name,
+  );
+
+  test.each([...new Set(lines.filter((line) => line.startsWith("npm ")))])("names a command: %s", (line) => {
+    const [, name = "", , rest = ""] = /^npm (?:run )?([\w:]+)( -- (.+))?$/.exec(line) ?? [];
+    if (name === "ci") return expect(line).toBe("npm ci");
+    expect(scripts).toHaveProperty([name]);
+    const [proof = ""] = rest.split(" ");
+    if (name === "proof") expect(files).toHaveProperty([proof]);
+    const [, program] = /^node (\S+)$/.exec(scripts[name] ?? "") ?? [];
+    const file = name === "proof" ? files[proof] : program;
+    if (file === undefined) return; // a tool of others, whose options are not in a file of ours
+    const source = readFileSync(file, "utf8");
+    for (const option of rest.match(/--[\w-]+/g) ?? []) expect(source).toContain(`"${option}`);
+  });
+
+  test.each([...new Set(lines.filter((line) => !line.startsWith("npm ")))])("runs tests: %s", (line) => {
+    expect(line).toMatch(/^npx vitest run (--project \w+( |$))+$|^npx vitest run test\/\S+( -t ".+")?$/);
+    for (const [, project] of line.matchAll(/--project (\w+)/g)) expect(projects).toContain(project);
+    const [, file, title] = /(test\/\S+)(?: -t "(.+)")?/.exec(line) ?? [];
+    if (file !== undefined) expect(readFileSync(file, "utf8")).toContain(title ?? "");
+  });
+
+  test("names files and folders that exist", () => {
+    const paths = [...text.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map(([, path = ""]) => path);
+
+    expect(paths.length).toBeGreaterThan(20);
+    expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+  });
+});
