@@ -39,14 +39,10 @@ export async function createProxy(document: object, upstreamUrl: string): Promis
 
 async function createPrism(document: object, mode: { isProxy: boolean; upstream?: URL }): Promise<Prism> {
   const { getHttpOperationsFromSpec, createServer } = loadPrism();
-  // Resolving references changes the document; without the dialect, Prism validates by draft 7.
-  const copy = {
-    ...structuredClone(document),
-    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
-  };
   const logger = pino({ level: "silent", customLevels: { success: 35 } });
   const checks = { checkSecurity: true, validateRequest: true, validateResponse: true, errors: true };
-  return createServer(await getHttpOperationsFromSpec(copy), {
+  // A copy, because resolving references changes the document.
+  return createServer(await getHttpOperationsFromSpec(structuredClone(document)), {
     components: { logger },
     config: { ...checks, ...mode, mock: { dynamic: false } },
     cors: false,
