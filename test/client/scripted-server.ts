@@ -41,11 +41,15 @@ function problemBody(status: number, errorCode: string) {
   return { status, instance: "urn:uuid:5e0f", errorDetails: { errorCode, errorMessage: "Because." } };
 }
 
-/** Responds that the requestKey belongs to this refund, of the amount in cents. */
-export function duplicate(clientReferenceId: string | null, value: number): Step {
+/** Responds that the requestKey belongs to this refund, of the amount in dollars. */
+export function duplicate(
+  clientReferenceId: string | null,
+  value: number,
+  originalPaymentId = "pay_1",
+): Step {
   const existing = {
     ...REFUND,
-    originalPaymentId: "pay_1",
+    originalPaymentId,
     amount: { currency: "USD", value },
     clientReferenceId,
   };

@@ -152,17 +152,19 @@ describe("a call ends", () => {
   );
 
   const ORDER = { ...REQUEST, clientReferenceId: "order-1" };
-  test.each<[what: string, existing: Step, repeated: boolean, unknown: boolean]>([
+  test.each<[what: string, existing: Step, repeated: boolean, unknown: boolean, asked?: typeof REQUEST]>([
     ["equal, as when a gateway sent the request twice", duplicate("order-1", 1), false, true],
     ["equal, but its reference was erased", duplicate(null, 1), true, true],
     ["of another reference", duplicate("order-2", 1), true, false],
     ["of another amount", duplicate("order-1", 2), true, false],
+    ["of another payment", duplicate("order-1", 1, "pay_2"), true, false],
+    ["of a reference, and none was sent", duplicate("order-1", 1), true, false, REQUEST],
   ])(
     "with a 409 whose refund is %s, and says whether it may be this one",
-    async (_, step, repeated, outcomeUnknown) => {
+    async (_, step, repeated, outcomeUnknown, asked = ORDER) => {
       await using server = await startScriptedServer(step);
 
-      const error = await failureOf(createTestClient(server.url).client.refunds.issue(ORDER, { repeated }));
+      const error = await failureOf(createTestClient(server.url).client.refunds.issue(asked, { repeated }));
 
       expect(error).toMatchObject({ name: "ProblemError", status: 409, attempts: 1, outcomeUnknown });
     },
