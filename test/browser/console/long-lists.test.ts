@@ -1,12 +1,11 @@
 import { sql } from "kysely";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { subscribeInbox, useConsole } from "../../helpers/console.ts";
+import { useConsole } from "../../helpers/console.ts";
 import { dollars } from "../../helpers/factories.ts";
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
 
 const PAYMENTS = 3_000;
-const DELIVERIES = 10_000;
 
 const suite = useConsole();
 
@@ -16,24 +15,6 @@ async function createPayments({ merchant }: Merchant): Promise<void> {
     select 'pay_many_' || ${merchant} || '_' || number, ${merchant}, 'DEBIT', 'SETTLED', 10000, timestamp '2026-10-01' + number * interval '1 s',
       '[{"status":"SETTLED","at":"2026-10-01T00:00:00.000Z"}]', 0, timestamp '2026-10-01' + number * interval '1 s'
     from generate_series(1, ${PAYMENTS}::integer) as number`.execute(suite.server.database.db);
-}
-
-/** Each is for its own event, and was delivered at the first attempt. */
-async function createDeliveries({ merchant, sandbox }: Merchant): Promise<void> {
-  const { items } = (await sandbox("listSubscriptions")).body;
-  const key = items[0]?.subscriptionKey ?? "";
-  const id = (prefix: string) =>
-    sql`${prefix}::text || '_00000000-0000-7000-8000-' || lpad(number::text, 12, '0')`;
-  const { db } = suite.server.database;
-  const numbers = sql`generate_series(1, ${DELIVERIES}::integer) as number`;
-  await sql`
-    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
-    select ${id("evt")}, ${merchant}, 'account.linked', 'acc_' || number, 1, timestamp '2026-10-01', '{}' from ${numbers}`.execute(
-    db,
-  );
-  await sql`
-    insert into deliveries (webhook_id, event_id, merchant, subscription_key, state, attempts)
-    select ${id("msg")}, ${id("evt")}, ${merchant}, ${key}, 'DELIVERED', 1 from ${numbers}`.execute(db);
 }
 
 /** How many rows have been loaded, as the end of the list says. */
@@ -60,6 +41,8 @@ describe("a list that is longer than anybody reads", () => {
     const merchant = await createSandboxMerchant(suite.server);
     await createPayments(merchant);
     const { page, errors } = await suite.open(merchant);
+    const requested: string[] = [];
+    page.on("request", (request) => requested.push(new URL(request.url()).search));
     await page.getByRole("link", { name: /_3000$/ }).waitFor();
 
     await scrollUntil(page, PAYMENTS);
@@ -67,34 +50,15 @@ describe("a list that is longer than anybody reads", () => {
     await page.getByRole("link", { name: /_1$/ }).waitFor();
 
     expect(await page.getByRole("row").count()).toBeLessThan(80);
+    // Each page was requested once, with the contract's limit of a hundred.
+    const pages = requested.filter((query) => query.includes("cursor="));
+    expect(new Set(pages).size).toBe(pages.length);
+    expect(pages.every((query) => query.includes("limit=100"))).toBe(true);
+    expect(pages.length).toBeGreaterThanOrEqual(29);
     await merchant.create({ amount: dollars(66.6) });
     await page.evaluate(() => scrollTo(0, 0));
     await page.getByText("$66.60").first().waitFor();
     expect(await rowsLoaded(page)).toBe(PAYMENTS + 1);
-    expect(errors).toEqual([]);
-  });
-
-  test("of ten thousand deliveries scrolls by pages of the contract's cursor", async () => {
-    const merchant = await createSandboxMerchant(suite.server);
-    await subscribeInbox(suite.server, merchant);
-    await createDeliveries(merchant);
-    const { page, errors } = await suite.open(merchant, { route: "#/webhooks" });
-    const requested: string[] = [];
-    page.on("request", (request) => requested.push(new URL(request.url()).search));
-    await page.getByText("acc_10000", { exact: true }).waitFor();
-
-    await scrollUntil(page, 3_000);
-
-    expect(await page.getByRole("row").count()).toBeLessThan(80);
-    const pages = requested.filter((query) => query.includes("cursor="));
-    // Each page was requested once, and none with more than the contract's limit of a hundred.
-    expect(new Set(pages).size).toBe(pages.length);
-    expect(pages.every((query) => query.includes("limit=100"))).toBe(true);
-    expect(pages.length).toBeGreaterThanOrEqual(29);
-    await page
-      .getByText(/^acc_[67]\d{3}$/)
-      .first()
-      .waitFor();
     expect(errors).toEqual([]);
   });
 });
