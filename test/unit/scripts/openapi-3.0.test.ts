@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { Ajv } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { follow, isNode, members, type Node } from "../../../openapi/document/node.ts";
@@ -15,16 +14,10 @@ async function read(name: string): Promise<Node> {
 const contract = await read("openapi");
 const twin = await read("openapi-3.0");
 
-/** Compiles the schema at a pointer; draft 7 with `nullable` is how OpenAPI 3.0 reads a schema. */
-function createValidate(document: Node, Validate: typeof Ajv | typeof Ajv2020) {
-  const ajv = new Validate({ strict: false, validateFormats: true });
-  addFormats.default(ajv);
-  ajv.addSchema(document, "document");
-  return (pointer: string, value: unknown) => ajv.validate({ $ref: `document#${encodeURI(pointer)}` }, value);
-}
-
-const isValid = createValidate(contract, Ajv2020);
-const isValidTwin = createValidate(twin, Ajv);
+// Draft 7 with `nullable` is how OpenAPI 3.0 reads a schema.
+const ajv = new Ajv({ strict: false, validateFormats: true });
+addFormats.default(ajv);
+ajv.addSchema(twin, "twin");
 
 type Example = { readonly name: string; readonly pointer: string; readonly value: unknown };
 
@@ -57,43 +50,7 @@ describe("the contract as OpenAPI 3.0", () => {
   });
 
   test.each(twinExamples)("takes the example $name at $pointer", ({ pointer, value }) => {
-    expect(isValidTwin(pointer, value)).toBe(true);
-  });
-
-  const refund = { paymentId: "rfd_1", clientReferenceId: null };
-  const errorDetails = { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "The debit failed." };
-  test.each([
-    [{ ...refund, paymentStatus: "PENDING" }, true, true],
-    [{ ...refund, paymentStatus: "TERMINAL_FAILED", errorDetails }, true, true],
-    [{ ...refund, paymentStatus: "FAILED", errorDetails }, false, false],
-    [{ paymentId: "rfd_1", paymentStatus: "PENDING" }, false, false],
-    [{ ...refund, paymentStatus: "PENDING", unknown: 1 }, false, false],
-    // 3.0 has no conditions.
-    [{ ...refund, paymentStatus: "AUTHORIZED", errorDetails }, false, true],
-    [{ ...refund, paymentStatus: "TERMINAL_FAILED" }, false, true],
-  ])("of the refund %j the contract says %s, and its twin %s", (value, byContract, byTwin) => {
-    const pointer = "/components/schemas/Refund";
-
-    expect([isValid(pointer, value), isValidTwin(pointer, value)]).toEqual([byContract, byTwin]);
-  });
-
-  test("has each webhook as a callback of the subscription, with its body as a named schema", () => {
-    const events = members(contract.webhooks).map(([name]) => name);
-    const { schemas } = twin.components as { schemas: Node };
-    const subscribe = (twin.paths as Record<string, { post: Node }>)["/v1/webhook/subscribe"]?.post;
-
-    expect(Object.keys((subscribe?.callbacks ?? {}) as Node)).toEqual(events);
-    expect(Object.keys(schemas).filter((name) => name.endsWith("Event"))).toHaveLength(events.length);
-  });
-
-  test("has neither discriminators nor a named status, at which generated Rust, Kotlin and Perl fail", () => {
-    const { schemas } = twin.components as { schemas: Record<string, { properties?: Node } | undefined> };
-
-    expect(JSON.stringify(twin)).not.toContain('"discriminator"');
-    expect(schemas.RefundStatus).toBeUndefined();
-    expect(schemas.Refund?.properties?.paymentStatus).toMatchObject({
-      enum: ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"],
-    });
+    expect(ajv.validate({ $ref: `twin#${encodeURI(pointer)}` }, value)).toBe(true);
   });
 
   test("loses no construct that the guide does not list", async () => {
