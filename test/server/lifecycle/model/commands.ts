@@ -1,8 +1,8 @@
 import type fc from "fast-check";
 import { expect } from "vitest";
+import { plusBusinessDays } from "../../../../server/domain/business-days.ts";
 import { type Duplicate, dollars, type Refund } from "../../../helpers/factories.ts";
 import type { Debit } from "../../../helpers/sandbox.ts";
-import { laterByBusinessDays } from "./calendar.ts";
 import {
   advanceTo,
   dueTimesOf,
@@ -184,7 +184,7 @@ export function advanceByHours(hours: number): Command {
 
 export function advanceByBusinessDays(count: number): Command {
   return command(`advance ${count} business days`, (model, real) =>
-    advance(model, real, { businessDays: count }, laterByBusinessDays(model.now, count)),
+    advance(model, real, { businessDays: count }, plusBusinessDays(new Date(model.now), count).getTime()),
   );
 }
 

@@ -1,8 +1,8 @@
-import { dueAfter } from "./calendar.ts";
+import { refundDueAt } from "../../../../server/domain/business-days.ts";
 
 /*
- * The interface's table, as briefly as possible and without code of the server. Money is in cents, instants are in
- * milliseconds.
+ * The interface's table, as briefly as possible and without code of the server except for its calendar, which has tests of
+ * its own. Money is in cents, instants are in milliseconds.
  */
 export type OriginalStatus = "PROCESSING" | "SETTLED" | "FAILED" | "COVERED";
 export type RefundStatus = "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
@@ -67,7 +67,7 @@ export function leftOf(model: Model, { id, cents }: ModelPayment): number {
 /** When a waiting refund is authorized; null while its payment has not settled. */
 function dueOf(model: Model, { originalId }: ModelRefund): number | null {
   const settledAt = paymentsOf(model).find(({ id }) => id === originalId)?.settledAt ?? null;
-  return settledAt === null ? null : dueAfter(settledAt);
+  return settledAt === null ? null : refundDueAt(new Date(settledAt)).getTime();
 }
 
 /** The next instants at which a waiting refund is authorized, earliest first. */
@@ -88,7 +88,8 @@ export function firstStatus(
   if (original.status === "FAILED") return fails("CUSTOMER_NOT_DEBITED");
   if (original.status === "COVERED") return fails("PAYMENT_COVERED");
   if (cents > leftOf(model, original)) return fails("AMOUNT_EXCEEDS_REFUNDABLE");
-  const isDue = original.settledAt !== null && dueAfter(original.settledAt) <= model.now;
+  const isDue =
+    original.settledAt !== null && refundDueAt(new Date(original.settledAt)).getTime() <= model.now;
   return { status: isDue ? "AUTHORIZED" : "PENDING", errorCode: null };
 }
 
