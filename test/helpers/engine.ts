@@ -30,7 +30,6 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
     "server/storage/webhooks/commits",
     "server/lifecycle/{forgotten-lock,wrong-clock}",
     "server/http/unavailable",
-    "server/admin/lost-database",
   ],
   "about triggers, which distributed tables can't have": ["server/storage/payments/guards"],
   "count pages, or read plans, of tables on one machine": [
