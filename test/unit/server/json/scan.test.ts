@@ -1,11 +1,4 @@
 import { describe, expect, test } from "vitest";
-import {
-  type ContractDocument,
-  operationsOf,
-  readContract,
-  resolveSchema,
-  type Schema,
-} from "../../../../server/contract/document.ts";
 import { MAX_MEMBERS, MAX_NAME_LENGTH, scanJson } from "../../../../server/json/scan.ts";
 
 /** @decision D31 */
@@ -59,41 +52,4 @@ describe("a body", () => {
       message: `holds a field with a name of more than ${MAX_NAME_LENGTH} characters; remove it`,
     });
   });
-
-  test("of the contract is far smaller", async () => {
-    const documents = await Promise.all([readContract("openapi"), readContract("sandbox")]);
-    const sizes = documents.flatMap((document) =>
-      bodiesOf(document).map((schema) => sizeOf(document, schema)),
-    );
-
-    const largest = Math.max(...sizes.map(({ count }) => count));
-    const longest = Math.max(...sizes.map(({ name }) => name));
-    // As D31 says.
-    expect([largest, longest]).toEqual([69, 19]);
-  });
 });
-
-function bodiesOf(document: ContractDocument): Schema[] {
-  return operationsOf(document).flatMap(([, operations]) =>
-    operations.flatMap(({ operation }) => operation.requestBody?.content["application/json"]?.schema ?? []),
-  );
-}
-
-/** The largest number of members and items that a value of a schema can have, and the length of the longest name. */
-function sizeOf(document: ContractDocument, reference: Schema): { count: number; name: number } {
-  const schema: Schema & { items?: Schema; maxItems?: number } = resolveSchema(document, reference);
-  const branches = (schema.oneOf ?? []).map((branch) => sizeOf(document, branch));
-  const members = Object.entries(schema.properties ?? {}).map(([name, child]) => {
-    const inner = sizeOf(document, child);
-    return { count: 1 + inner.count, name: Math.max(name.length, inner.name) };
-  });
-  const item = schema.items && sizeOf(document, schema.items);
-  const items = item ? [{ ...item, count: (schema.maxItems ?? Infinity) * (1 + item.count) }] : [];
-  const together = [...members, ...items];
-  return {
-    count:
-      Math.max(0, ...branches.map(({ count }) => count)) +
-      together.reduce((sum, { count }) => sum + count, 0),
-    name: Math.max(0, ...[...branches, ...together].map(({ name }) => name)),
-  };
-}
