@@ -39,8 +39,7 @@ describe("npm run admin -- payouts and reconcile", () => {
       const page = await read(cursor);
       return page.length === count ? page : undefined;
     });
-    const issue = (request: object) => post(server.url, "/v1/refunds", request, { token });
-    return { merchant, paymentId, requests, refunds, payouts, cursor, issue };
+    return { merchant, paymentId, requests, refunds, payouts, cursor };
   }
 
   test("print each payout once from a cursor to the next, and refuse a cursor that nothing has reached", async () => {
@@ -67,36 +66,6 @@ describe("npm run admin -- payouts and reconcile", () => {
       stderr: expect.stringMatching(/^--after \d+ lies after/),
     });
     expect(await run(["payouts", "--after", "x"])).toMatchObject({ code: 2 });
-  });
-
-  test("insert what was printed and is gone, so that its requestKey gets 409 and nothing is paid again", async () => {
-    const { merchant, refunds, requests, payouts, issue } = await payOut(2);
-    const { db } = server.database;
-    for (const table of ["payments", "payouts"] as const)
-      await db
-        .deleteFrom(table)
-        .where("payment_id", "=", refunds[0]?.paymentId ?? "")
-        .execute();
-
-    const unheld = await feed(payouts);
-    await run(["hold", "--merchant", merchant, "--reason", "restored"]);
-    const [first, second] = [await feed(payouts), await feed(payouts)];
-    await run(["release", "--merchant", merchant]);
-
-    expect(unheld).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/^line 1 refused: .* run hold first\n/),
-    });
-    const summary = "0 kept, 1 unchanged, 0 different, 0 refused";
-    expect([first, second].map(({ code, stdout }) => [code, stdout])).toEqual([
-      [0, `2 lines: 1 inserted, ${summary}\n`],
-      [0, `2 lines: 0 inserted, ${summary.replace("1", "2")}\n`],
-    ]);
-    expect(await issue(requests[0] ?? {})).toMatchObject({
-      status: 409,
-      body: { existing: { ...refunds[0], amount: { currency: "USD", value: 1 } } },
-    });
-    expect(await read(payouts.at(-1)?.cursor ?? 0)).toEqual([]);
   });
 
   test("list what differs and what is wrong in a line by its number and field, and exit with 1", async () => {
