@@ -62,20 +62,6 @@ describe("npm run admin --", () => {
     expect(await issue()).toMatchObject({ paymentStatus: "AUTHORIZED" });
   });
 
-  test("hold does not end before the statements that had begun before it", async () => {
-    const merchant = newMerchant();
-    await createPayment(server, { merchant });
-    await using earlier = await begin(production.url);
-    await earlier.client.query("select from holds");
-
-    const holding = run("hold", "--merchant", merchant, "--reason", "a stolen token");
-    await untilWaitingForLock(server.database.db, holding);
-    await earlier.client.query("commit");
-
-    expect(await holding).toMatchObject({ code: 0, stderr: "" });
-    await run("release", "--merchant", merchant);
-  });
-
   test("hold says that it stands when it is interrupted while it waits", async () => {
     await using earlier = await begin(production.url);
     await earlier.client.query("select from holds");
