@@ -27,7 +27,6 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
   "about the embedded store": ["server/storage/database/{cluster,prepared-embedded}"],
   "about connections to one PostgreSQL": [
     "server/storage/database/{database,limits,pool,session,start-errors}",
-    "server/storage/webhooks/commits",
     "server/lifecycle/{forgotten-lock,wrong-clock}",
     "server/http/unavailable",
   ],

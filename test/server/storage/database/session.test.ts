@@ -2,7 +2,9 @@ import { type Kysely, sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Tables } from "../../../../server/storage/database/tables.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
+import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
+import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
 import { createDeployment, type Deployment } from "../../../helpers/deployment.ts";
 import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
@@ -12,6 +14,8 @@ import {
   createRefund,
   decideRefund,
   getDebit,
+  NOW,
+  newMerchant,
   saveRefund,
   untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
@@ -74,6 +78,32 @@ describe("a database whose own settings are hostile", () => {
     expect(await saving.saved).toBe(true);
     expect((await getDebit(db, payment)).refundedCents).toBe(11_00);
   });
+});
+
+test("the results of attempts alone do not wait for the disk, and what follows on their connection does", async () => {
+  await using stored = await createTestDatabase("postgres");
+  const { db } = await stored.open();
+  const merchant = newMerchant();
+  const subscriptionKey = await createSubscription(db, merchant);
+  await createEvent(db, merchant);
+  const attempts = await claim(db, { merchant, subscriptionKey });
+  const made = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
+  const results = attempts.map((attempt) => ({
+    ...attempt,
+    ...made,
+    outcome: { kind: "delivered" } as const,
+  }));
+
+  const commits = await db.connection().execute(async (connection) => {
+    const read = async (store: typeof db) => (await readSettings(store)).synchronous_commit;
+    const within = await connection.transaction().execute(async (transaction) => {
+      await recordAttempts(transaction, results);
+      return read(transaction);
+    });
+    return [within, await read(connection)];
+  });
+
+  expect(commits).toEqual(["off", "on"]);
 });
 
 describe("a refund that PostgreSQL rolls back because of other transactions", () => {
