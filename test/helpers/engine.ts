@@ -38,7 +38,6 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
   "about HTTP, the log and the process, whatever the storage": [
     "server/{log,process}/*",
     "server/tracing/spans",
-    "server/webhooks/backlog",
     "server/http/{amount-literals,hardening,http-request,readiness,response-guard}",
   ],
 };
