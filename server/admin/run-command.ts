@@ -23,6 +23,8 @@ export type AdminOptions = {
   stdin: Readable;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;
+  /** Milliseconds that one statement may take. */
+  statementMs?: number;
 };
 
 /** More than a server allows: a list may read many rows, and no caller waits for it. */

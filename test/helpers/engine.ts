@@ -29,6 +29,7 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
     "server/storage/database/{database,limits,pool,session,start-errors}",
     "server/lifecycle/{forgotten-lock,wrong-clock}",
     "server/http/unavailable",
+    "server/admin/lost-database",
   ],
   "about triggers, which distributed tables can't have": ["server/storage/payments/guards"],
   "count pages, or read plans, of tables on one machine": [

@@ -201,6 +201,22 @@ describe("the site", () => {
     await page.getByText("### Issue a refund").waitFor();
   });
 
+  test("reports nothing about its readers, which the same page does with the switch turned", async () => {
+    const silent = (await readBuilt("reference.html")).toString();
+    const talking = silent.replace('"disableTelemetry":true', '"disableTelemetry":false');
+
+    const reader = await openInPublic(silent);
+    const control = await openInPublic(talking);
+    const passTime = async () => {
+      await reader.page.clock.runFor(5_000);
+      await control.page.clock.runFor(5_000);
+      return control.requests;
+    };
+    await expect.poll(passTime).toContain("https://otel.cloud.redocly.com/v1/traces");
+
+    expect(reader.requests).toEqual([PUBLIC_URL]);
+  });
+
   test.each([
     ["reference.html", 700_000],
     ["index.html", 20_000],
@@ -215,3 +231,21 @@ describe("the site", () => {
     expect(br.length).toBeLessThanOrEqual(most);
   });
 });
+
+/** Not a local address, from which Redoc never reports. It stands for the published page; no request leaves this machine. */
+const PUBLIC_URL = "https://docs.example.com/";
+
+/** Opens a page at a public address, without a security policy, with a clock that only the test advances. */
+async function openInPublic(html: string) {
+  const page = await openTab();
+  const requests: string[] = [];
+  await page.route("**/*", (route) => {
+    requests.push(route.request().url());
+    const isPage = route.request().url() === PUBLIC_URL;
+    return isPage ? route.fulfill({ contentType: "text/html", body: html }) : route.abort();
+  });
+  await page.clock.install();
+  await page.goto(PUBLIC_URL);
+  await page.getByRole("heading", { name: "Refunds and webhooks" }).waitFor();
+  return { page, requests };
+}

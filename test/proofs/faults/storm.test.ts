@@ -6,6 +6,7 @@ import { startProgram } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { ROUNDS, record, reportProgress } from "./setup/figures.ts";
+import { findOrSkip, startHaProxy } from "./setup/programs.ts";
 
 const CONNECTIONS = 800;
 /** After which balancers count a probe as failed, in milliseconds. */
@@ -28,15 +29,17 @@ const PROBER = `
 
 test("a crowd of new connections leaves every probe with a response in time, and every refund made once", async () => {
   const target = await startTarget();
+  const server = await target.spawn();
   const took: (number | null)[] = [];
   const statuses = new Map<number, number>();
   for (let round = 1; round <= ROUNDS; round += 1) {
     await using prober = startProgram(
-      [process.execPath, "--input-type=module", "-e", PROBER, `${target.probeUrl}/readyz`],
+      [process.execPath, "--input-type=module", "-e", PROBER, `${server.probeUrl}/readyz`],
       { stdin: { open: true } },
     );
     await prober.untilPrinted(/probing\n/);
-    for (const status of await target.crowd()) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    for (const status of await target.crowd(server.url))
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
     prober.child.stdin.end();
     const [, text = ""] = (await prober.exit).stdout.split("\n");
     took.push(...(JSON.parse(text) as (number | null)[]));
@@ -56,7 +59,38 @@ test("a crowd of new connections leaves every probe with a response in time, and
   expect(took).not.toContain(null);
 });
 
-/** A payment to refund, and a server in production mode, which responds to probes on a port of its own. */
+test("HAProxy takes no server out while a crowd of new connections comes through it", async (context) => {
+  const fault = "crowd of connections through HAProxy";
+  const program = findOrSkip(context, fault, "haproxy");
+  const target = await startTarget();
+  const servers = [await target.spawn(), await target.spawn(), await target.spawn()];
+  const portOf = (url: string) => Number(new URL(url).port);
+  const balancer = await startHaProxy(
+    program,
+    "balancer.cfg",
+    servers.map(({ url }) => portOf(url)),
+    servers.map(({ probeUrl }) => portOf(probeUrl)),
+  );
+  const statuses: number[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    statuses.push(...(await target.crowd(`http://127.0.0.1:${balancer.port}`)));
+    reportProgress(fault, round, ROUNDS, { responses: statuses.length });
+  }
+
+  const made = statuses.filter((status) => status === 201).length;
+  const takenOut = balancer.output().match(/is DOWN/g)?.length ?? 0;
+  record(fault, {
+    connections: ROUNDS * CONNECTIONS,
+    servers: servers.length,
+    refunds: made,
+    "taken out": takenOut,
+  });
+  expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
+  expect(await target.countRefunds()).toBe(made);
+  expect(takenOut).toBe(0);
+});
+
+/** A payment to refund, and servers in production mode, which respond to probes on a port of their own. */
 async function startTarget() {
   const production = await startProduction();
   onTestFinished(production.end);
@@ -65,18 +99,20 @@ async function startTarget() {
   // Valid for longer than the test takes.
   const exp = Math.floor(Date.now() / 1_000) + 3_600;
   const Authorization = `Bearer ${await production.issuer.token({ exp })}`;
-  const server = await spawnServer({ dataDir: "unused", env: { ...production.env, PROBE_PORT: "0" } });
-  const { probeUrl } = JSON.parse(server.welcome.trim().split("\n").at(-1) ?? "") as { probeUrl: string };
-  const issue = async () => {
+  const issue = async (url: string) => {
     const body = JSON.stringify(refundOf(paymentId));
-    using connection = await openConnection(server.url);
+    using connection = await openConnection(url);
     connection.send(head("/v1/refunds", { Authorization, "Content-Length": body.length }) + body);
     return (await connection.response()).status;
   };
   return {
-    probeUrl,
+    async spawn() {
+      const server = await spawnServer({ dataDir: "unused", env: { ...production.env, PROBE_PORT: "0" } });
+      const { probeUrl } = JSON.parse(server.welcome.trim().split("\n").at(-1) ?? "") as { probeUrl: string };
+      return { url: server.url, probeUrl };
+    },
     /** Refunds on so many connections at once; resolves with the statuses. */
-    crowd: () => Promise.all(Array.from({ length: CONNECTIONS }, issue)),
+    crowd: (url: string) => Promise.all(Array.from({ length: CONNECTIONS }, () => issue(url))),
     async countRefunds() {
       const made = "select from payments where original_payment_id = $1";
       return (await query(production.url, made, [paymentId])).length;

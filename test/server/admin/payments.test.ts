@@ -174,30 +174,6 @@ describe("original payments fed from lines", () => {
     expect(repeated).toEqual({ ok: true, printed: ["50 lines: 31 applied, 19 unchanged, 0 refused"] });
     expect(await allRecords(database.db, merchant)).toHaveLength(50);
   });
-
-  test("broken off by the database are completed by feeding the same lines again", async () => {
-    const merchant = newMerchant();
-    const lines = Array.from({ length: 50 }, (_, index) => put(merchant, `pay_${index}`));
-    const store = bindStorage(database);
-    let begun = 0;
-    const insertPayment: typeof store.insertPayment = async (payment) => {
-      begun += 1;
-      if (begun > 20) throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
-      return store.insertPayment(payment);
-    };
-    const output = collectOutput();
-    const { signal } = new AbortController();
-
-    const options = { store: { ...store, insertPayment }, now: () => NOW, output, signal, report() {} };
-    await expect(feedPayments({ ...options, input: streamOf(lines) })).rejects.toThrow("ECONNRESET");
-    const repeated = await feed(lines);
-
-    expect(output.printed).toEqual([
-      expect.stringMatching(/^\d+ lines: 20 applied, 0 unchanged, 0 refused, \d+ not known$/),
-    ]);
-    expect(output.complaints).toEqual([expect.stringMatching(/^Broken off\. Run it again/)]);
-    expect(repeated).toEqual({ ok: true, printed: ["50 lines: 30 applied, 20 unchanged, 0 refused"] });
-  });
 });
 
 function byLine(a: string, b: string): number {

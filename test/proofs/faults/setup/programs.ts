@@ -25,7 +25,11 @@ export function findOrSkip(context: Skipping, fault: string, name: string, debia
 }
 
 /** A program that runs until the end of the test, such as one between the server and PostgreSQL. */
-export type Proxy = { readonly port: number };
+export type Proxy = {
+  readonly port: number;
+  /** What it has written to its standard error. */
+  readonly output: () => string;
+};
 
 /** PgBouncer in front of a PostgreSQL server, without the setting that lets it ignore startup parameters. */
 export async function startPgBouncer(
@@ -72,7 +76,7 @@ async function start(
     .catch((cause: unknown) => {
       throw new Error(`${program} does not listen: ${output}`, { cause });
     });
-  return { port };
+  return { port, output: () => output };
 }
 
 /** Rejects while nothing listens there. */
@@ -92,11 +96,13 @@ export async function killProgram(child: ChildProcess): Promise<void> {
  *
  * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
  * @param ports where the servers listen, in the order of the example, which may have more of them
+ * @param probePorts where they serve probes, if not there
  */
 export async function startHaProxy(
   program: string,
   example: "haproxy.cfg" | "balancer.cfg",
   ports: readonly number[],
+  probePorts = ports,
 ): Promise<Proxy> {
   const template = await readFile(`docs/examples/${example}`, "utf8");
   let index = 0;
@@ -106,7 +112,7 @@ export async function startHaProxy(
       template
         .replace(/bind \S+/, `bind 127.0.0.1:${port}`)
         .replace(/^( {2}server \S+) \S+ check.*/gm, (_, server) => {
-          const addresses = `127.0.0.1:${ports[index]} check`;
+          const addresses = `127.0.0.1:${ports[index]} check port ${probePorts[index]}`;
           index += 1;
           return index > ports.length ? "" : `${server} ${addresses}`;
         }),
