@@ -35,7 +35,7 @@ const CLUSTER_SETTINGS = ["citus.enable_unsafe_triggers=on"];
 export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   if ("postgresUrl" in vitest.getProvidedContext()) return undefined;
   const cluster = isOnCluster
-    ? await startCluster({ programs: requireCitus(), workers: 2, settings: CLUSTER_SETTINGS })
+    ? await startCluster({ programs: requireCitus(), settings: CLUSTER_SETTINGS })
     : undefined;
   const [postgres, stores] = await Promise.all([startPostgres(), makeStoresDir()]);
   const embeddedTemplateDir = join(stores.path, "template");

@@ -14,7 +14,7 @@ import { createDistributed, findWorkerOf, startCluster } from "./setup/cluster.t
 const AWKWARD = "'%1$s %L\\";
 
 test("while a worker is away, what waits for the others is found", async () => {
-  await using cluster = await startCluster({ programs: requireCitus(), workers: 2 });
+  await using cluster = await startCluster({ programs: requireCitus() });
   const databaseUrl = await createDistributed(cluster, "refunds");
   const database = await openDatabase({ databaseUrl, dataDir: "unused" });
   const { db } = database;

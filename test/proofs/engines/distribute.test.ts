@@ -26,7 +26,7 @@ const LOCATIONS =
   "payments, payouts_waiting, events, subscriptions, deliveries, delivery_attempts: by merchant, in 16 shards each, on 2 machines\n" +
   "access_tokens, clock, deployment, holds: on every machine\n";
 
-const cluster = forSuite(() => startCluster({ programs: requireCitus(), workers: 2 }));
+const cluster = forSuite(() => startCluster({ programs: requireCitus() }));
 
 const readTables = (databaseUrl: string) =>
   query(

@@ -13,7 +13,7 @@ import { createFilled, createMerchants, inDatabase, readRows, run } from "./setu
 
 const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
 
-const cluster = forSuite(() => startCluster({ programs: requireCitus(), workers: 2 }));
+const cluster = forSuite(() => startCluster({ programs: requireCitus() }));
 
 test("the roles of the guide keep their rights, and get no more, on every machine", async () => {
   const ownerUrl = await cluster.createDatabase("refunds");

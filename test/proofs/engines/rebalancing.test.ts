@@ -78,7 +78,7 @@ test("a third worker gets its share of the rows under load: no result is wrong, 
 });
 
 test("refunds of several merchants are saved, and what waits is found once, though a shard has just moved", async () => {
-  await using cluster = await startCluster({ programs: requireCitus(), workers: 2 });
+  await using cluster = await startCluster({ programs: requireCitus() });
   const databaseUrl = await createDistributed(cluster, "refunds");
   await inDatabase(databaseUrl, async ({ db }) => {
     const { saveRefunds } = bindStore(db, { saveRefunds: save });

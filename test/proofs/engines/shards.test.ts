@@ -17,7 +17,6 @@ test("a refund touches the shard of its merchant: the other worker executes noth
   const logs = ["", ""];
   await using cluster = await startCluster({
     programs: requireCitus(),
-    workers: 2,
     // What the coordinator asks workers from time to time would be counted too.
     settings: [
       "log_statement=all",

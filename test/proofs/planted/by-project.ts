@@ -10,7 +10,7 @@ import { makeMutants } from "../mutation/run-mutants.ts";
 import { nameOf, plant, readAreas } from "./faults.ts";
 import { openSourceCopy, type SourceCopy } from "./source-copy.ts";
 
-/** The projects that catch each fault of the source and each mutant of the contract, such as `unit, storage`. */
+/** The projects that catch each fault of the source, such as `unit, storage`, and two of those that catch a mutant of the contract. */
 type Table = { faults: Record<string, string>; mutants: Record<string, string> };
 type Change = {
   readonly kind: keyof Table;
@@ -23,7 +23,7 @@ const TABLE = join(ROOT, "test/proofs/planted/projects.yaml");
 const CONTRACT = "openapi/generated/openapi.json";
 /** Those of `npm test`. */
 const PROJECTS = ["unit", "docs", "contract", "server", "storage"];
-/** Of how many projects the names are kept. With two it is known of a mutant that none alone catches it. */
+/** After this many projects that catch it, no others run: two show that none alone catches a mutant. */
 const ENOUGH = { faults: PROJECTS.length, mutants: 2 };
 /** It looks for the text that each fault replaces, and so would catch them all. */
 const NEVER_RUN = "/faults-list.test.ts";
@@ -66,8 +66,8 @@ export async function recordProjects({
 }
 
 /**
- * The test files that a mutant can make fail: those that fail without a contract, but for those that a change without any
- * meaning makes fail as well, such as the comparison of the generated file with its sources.
+ * The test files that can notice a mutant, which are those that fail without a contract. Those that fail for any change of it, even
+ * one without a meaning, are left out: they show that the contract changed, not that the change is wrong.
  */
 async function readersOfContract(): Promise<string[]> {
   await using copy = await openSourceCopy();

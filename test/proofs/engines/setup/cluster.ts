@@ -17,7 +17,6 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 export type ClusterOptions = Pick<PostgresOptions, "durable" | "settings"> & {
   /** The folder of the programs of a PostgreSQL with Citus. */
   readonly programs: string;
-  readonly workers: number;
   /** The port by which others reach a worker, as of a proxy; by default its own. */
   readonly reach?: (worker: PostgresServer) => Promise<number>;
   /** Starts a machine; by default on the loopback address, where all trust each other. */
@@ -37,7 +36,9 @@ const SETTINGS = [
   "citus.node_conninfo=sslmode=disable",
 ];
 
-/** A Citus cluster on this machine: a coordinator, and workers that hold the rows. */
+const WORKERS = 2;
+
+/** A Citus cluster on this machine: a coordinator, and two workers that hold the rows. */
 export async function startCluster(options: ClusterOptions) {
   const { programs, durable = false, reach = async (worker) => portOf(worker), onLog } = options;
   const { start: startMachine = startPostgres } = options;
@@ -58,9 +59,7 @@ export async function startCluster(options: ClusterOptions) {
   const startWorker = (index: number) => start(onLog && ((text) => onLog(index, text)));
   try {
     const coordinator = await start();
-    const workers = await Promise.all(
-      Array.from({ length: options.workers }, (_, index) => startWorker(index)),
-    );
+    const workers = await Promise.all(Array.from({ length: WORKERS }, (_, index) => startWorker(index)));
     return {
       coordinator,
       workers,

@@ -36,7 +36,7 @@ const CALLERS = 2;
 
 export async function startDeployment(options: Partial<ClusterOptions> = {}): Promise<Deployment> {
   await using started = new AsyncDisposableStack();
-  const cluster = started.use(await startCluster({ programs: requireCitus(), workers: 2, ...options }));
+  const cluster = started.use(await startCluster({ programs: requireCitus(), ...options }));
   const databaseUrl = await createDistributed(cluster, "refunds");
   const servers = started.use(await startServers(databaseUrl));
   const all = started.move();

@@ -12,7 +12,7 @@ export async function startMachines(settings: readonly string[] = []) {
   const programs = requireCitus();
   const network = await createNetwork(programs);
   if (!network) return undefined;
-  const cluster = await startCluster({ programs, workers: 2, durable: true, settings, start: network.start });
+  const cluster = await startCluster({ programs, durable: true, settings, start: network.start });
   const admin = await cluster.createDatabase("refunds");
   await runStatement(admin, readExample("roles.sql"));
   for (const role of ["refunds_migrate", "refunds_serve"] as const)

@@ -80,7 +80,7 @@ describe("a database whose own settings are hostile", () => {
   });
 });
 
-test("the results of attempts alone do not wait for the disk, and what follows on their connection does", async () => {
+test("the results of attempts alone do not wait for the disk, unlike claims and what follows on their connection", async () => {
   await using stored = await createTestDatabase("postgres");
   const { db } = await stored.open();
   const merchant = newMerchant();
@@ -96,14 +96,19 @@ test("the results of attempts alone do not wait for the disk, and what follows o
 
   const commits = await db.connection().execute(async (connection) => {
     const read = async (store: typeof db) => (await readSettings(store)).synchronous_commit;
-    const within = await connection.transaction().execute(async (transaction) => {
-      await recordAttempts(transaction, results);
-      return read(transaction);
-    });
-    return [within, await read(connection)];
+    const within = (work: (transaction: typeof db) => Promise<unknown>) =>
+      connection.transaction().execute(async (transaction) => {
+        await work(transaction);
+        return read(transaction);
+      });
+    return {
+      claim: await within((transaction) => claim(transaction, { merchant, subscriptionKey })),
+      results: await within((transaction) => recordAttempts(transaction, results)),
+      afterwards: await read(connection),
+    };
   });
 
-  expect(commits).toEqual(["off", "on"]);
+  expect(commits).toEqual({ claim: "on", results: "off", afterwards: "on" });
 });
 
 describe("a refund that PostgreSQL rolls back because of other transactions", () => {

@@ -110,10 +110,10 @@ describe("refundDueAt", () => {
     ["2027-07-13T04:00:00Z", "2027-07-15", "2027-07-16"],
   ])(
     "settled just before %s, midnight in New York: on %s; at midnight: on %s",
-    (midnight, monday, tuesday) => {
+    (midnight, dueBefore, dueAfter) => {
       const before = new Date(Date.parse(midnight) - 1);
-      expect(toEasternText(refundDueAt(before))).toBe(`${monday}T00:00:00`);
-      expect(toEasternText(refundDueAt(new Date(midnight)))).toBe(`${tuesday}T00:00:00`);
+      expect(toEasternText(refundDueAt(before))).toBe(`${dueBefore}T00:00:00`);
+      expect(toEasternText(refundDueAt(new Date(midnight)))).toBe(`${dueAfter}T00:00:00`);
     },
   );
 
