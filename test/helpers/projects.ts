@@ -47,7 +47,9 @@ export async function installTools(
   const folder = join(ROOT, ".cache", name);
   await installOnce(folder, packages.join(), async () => {
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, overrides }));
-    await runAsReader(["npm", "install", "--no-audit", "--no-fund", "--save-exact", ...packages], folder);
+    // Their versions are exact, so what npm has kept need not be asked for again.
+    const options = ["--prefer-offline", "--no-audit", "--no-fund", "--save-exact"];
+    await runAsReader(["npm", "install", ...options, ...packages], folder);
   });
   return join(folder, "node_modules");
 }
