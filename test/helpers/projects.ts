@@ -47,7 +47,7 @@ export async function installTools(
   const folder = join(ROOT, ".cache", name);
   await installOnce(folder, packages.join(), async () => {
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, overrides }));
-    // Their versions are exact, so what npm has kept need not be asked for again.
+    // An exact version never changes, so npm may use what it has already downloaded.
     const options = ["--prefer-offline", "--no-audit", "--no-fund", "--save-exact"];
     await runAsReader(["npm", "install", ...options, ...packages], folder);
   });
