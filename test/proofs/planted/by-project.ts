@@ -44,7 +44,7 @@ export async function recordProjects({
   const changes = [...(await listFaults()), ...listMutants()]
     .filter(({ name }) => name.includes(only))
     .filter(({ kind, name }) => !(missing && name in table[kind]));
-  const readers = await readersOfContract();
+  const readers = changes.some(({ kind }) => kind === "mutants") ? await readersOfContract() : [];
   await using copy = await openSourceCopy({ bail: 1 });
   const all = (await copy.findTests()).filter(({ moduleId }) => !moduleId.endsWith(NEVER_RUN));
   const mutants = all.filter(({ moduleId }) => readers.some((file) => moduleId.endsWith(`/${file}`)));
