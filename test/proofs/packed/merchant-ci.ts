@@ -127,7 +127,7 @@ async function openMerchantProject(folder: string): Promise<Settings> {
   const contract = JSON.parse(await readFile(join(ROOT, "openapi/generated/openapi.json"), "utf8"));
   delete contract.paths["/v1/refunds"].post.responses[429];
   await writeFile(join(folder, "contract.json"), JSON.stringify(contract));
-  await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/client"], folder);
+  await run("npm", ["install", "@refund-contract/client"], folder);
   return {
     ...{ SANDBOX_PORT: port, RECEIVER_URL: `http://127.0.0.1:${receiverPort}/webhooks` },
     ...{ TESTS: "node --test", FAIL_UNDER: "5" },

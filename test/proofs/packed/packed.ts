@@ -50,7 +50,7 @@ async function main(parent: string): Promise<void> {
     await program.stop();
   });
   await check("the sandbox is installed", async () => {
-    await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/sandbox"], folder);
+    await run("npm", ["install", "@refund-contract/sandbox"], folder);
     // As `du` counts it: in whole blocks, folders included.
     const size = Number.parseInt(await run("du", ["-sm", "node_modules"], folder), 10);
     if (size > MAX_INSTALLED_MB) throw new Error(`it takes ${size} MB, more than ${MAX_INSTALLED_MB}`);
@@ -58,13 +58,13 @@ async function main(parent: string): Promise<void> {
   });
   await check("the guide's test of node:test passes", async () => {
     await cp(join(ROOT, "docs/examples/refunds.node.test.mjs"), join(folder, "refunds.node.test.mjs"));
-    await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/client"], folder);
+    await run("npm", ["install", "@refund-contract/client"], folder);
     await run(process.execPath, ["--test", "refunds.node.test.mjs"], folder);
   });
   await check("the guide's test of Vitest passes", async () => {
     await cp(join(ROOT, "docs/examples/refunds.vitest.test.mjs"), join(folder, "refunds.vitest.test.mjs"));
     const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-    await run("npm", ["install", "--no-audit", "--no-fund", `vitest@${devDependencies.vitest}`], folder);
+    await run("npm", ["install", `vitest@${devDependencies.vitest}`], folder);
     await run("npx", ["vitest", "run", "refunds.vitest.test.mjs"], folder);
   });
   const implementer = await openFolder(parent, "implementer", registry.npmrc);
@@ -87,7 +87,7 @@ async function main(parent: string): Promise<void> {
     await copy.change();
     await publish(await copy.release(), registry, copy.folder);
     const next = await versionOf(copy.folder);
-    await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/sandbox@latest"], folder);
+    await run("npm", ["install", "--no-prefer-offline", "@refund-contract/sandbox@latest"], folder);
     expectSame(
       "the installed version",
       await versionOf(join(folder, "node_modules/@refund-contract/sandbox")),

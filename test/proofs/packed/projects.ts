@@ -9,7 +9,7 @@ export async function openProject(folder: string, tarball: string): Promise<stri
   await mkdir(folder);
   const manifest = { name: "merchant", version: "1.0.0", private: true, type: "module" };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
-  await run("npm", ["install", "--no-audit", "--no-fund", tarball], folder);
+  await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], folder);
   await writeFile(join(folder, "program.ts"), PROGRAM);
   await writeFile(join(folder, "program.js"), stripTypeScriptTypes(PROGRAM));
   await writeFile(join(folder, "main.js"), MAIN);
