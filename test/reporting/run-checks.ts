@@ -26,7 +26,7 @@ const MAX_TIMEOUTS = 3;
 /**
  * The checks that the options allow, in their order.
  *
- * @throws CannotRun when a prefix of an option selects none: it would require nothing, unnoticed
+ * @throws CannotRun when a prefix of an option selects none: it would run or require nothing, unnoticed
  */
 export function chooseChecks<Each extends Pick<Check<never, never>, "id">>(
   all: readonly Each[],
@@ -35,9 +35,15 @@ export function chooseChecks<Each extends Pick<Check<never, never>, "id">>(
   const chosen = all.filter(
     ({ id }) => only.length === 0 || only.some((beginning) => id.startsWith(beginning)),
   );
-  const unknown =
-    chosen.length === 0 ? only : require.filter((one) => !all.some(({ id }) => id.startsWith(one)));
+  const without = (prefixes: readonly string[], checks: readonly Each[]) =>
+    prefixes.filter((prefix) => !checks.some(({ id }) => id.startsWith(prefix)));
+  const unknown = without(only, all);
   if (unknown.length > 0) throw new CannotRun(`No check has an id that begins with ${unknown.join(" or ")}.`);
+  const missing = without(require, chosen);
+  if (missing.length > 0) {
+    const leftOut = only.length > 0 ? " that --only selects" : "";
+    throw new CannotRun(`No check${leftOut} has an id that begins with ${missing.join(" or ")}.`);
+  }
   return chosen;
 }
 
