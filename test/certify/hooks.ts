@@ -107,6 +107,7 @@ export function urlHook(url: URL, method: "GET" | "POST", timeoutMs: number): Ho
         }),
       });
       const said = (await response.text()).slice(0, MAX_TEXT).trim();
+      if (method === "GET" && response.status === 404) return { text: "" }; // It knows nothing of the refund yet.
       return response.ok
         ? { text: said }
         : { text: said, problem: `${url.origin} responded ${response.status}` };

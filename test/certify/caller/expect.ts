@@ -2,7 +2,7 @@ import { describeBelief, untilBelief } from "../beliefs.ts";
 import type { CallerKit } from "./kit.ts";
 import { fail, type Outcome } from "./outcome.ts";
 
-/** Fails unless there is exactly one refund, of the right amount and reference, and all requests had one requestKey. */
+/** Fails unless there is exactly one refund, of the right amount, and all requests had one requestKey. */
 export function expectOneRefund(outcome: Outcome, because: string): void {
   const { order, refunds } = outcome;
   const [refund, ...others] = refunds;

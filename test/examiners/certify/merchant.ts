@@ -171,6 +171,8 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     if (pathname === "/state") {
       for (const save of unsaved.splice(0)) save();
       const { status = "", handled = 0 } = find(searchParams.get("reference")) ?? {};
+      if (status === "" && has("caller: responds 404 for the state of a refund that it does not have"))
+        response.statusCode = 404;
       response.end(status === "" ? "" : `${status} after ${handled} events`);
       return;
     }
