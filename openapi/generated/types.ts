@@ -410,7 +410,7 @@ export interface components {
              */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description A call that was not carried out (RFC 9457). */
+        /** @description An error (RFC 9457). After a 4xx this call has changed nothing; after a 5xx it may have been carried out. */
         Problem: {
             /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
