@@ -1,4 +1,4 @@
-import { CrowdedError } from "../../async/room.ts";
+import { FullError } from "../../async/room.ts";
 
 /** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
 const CONFLICT_CLASS = "40";
@@ -50,7 +50,7 @@ const DRIVER_MESSAGES = new RegExp(
 /** Whether an error means that the database, or the row that is wanted, is unavailable, rather than that a statement is wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof CrowdedError) return true;
+  if (error instanceof FullError) return true;
   const code = toCode(error);
   return (
     NETWORK_CODES.includes(code) ||

@@ -67,7 +67,7 @@ export function createRefundStore(
   const ofMerchant = createKeyedLimit(MAX_WAITING.ofMerchant);
   /** Those that have waited in vain for as long as a shared statement does. */
   const ofAll = pLimit(MAX_WAITING.ofAll);
-  const room = createRoom();
+  const room = createRoom(ROOM.ofAll);
 
   /** Waits for locks until the time limit, while refunds of other originals continue. */
   function saveAlone({ refund, timeLimit }: Saving): Promise<boolean> {
@@ -88,7 +88,7 @@ export function createRefundStore(
     };
     const { merchant } = refund;
     const payment = toKey(refund);
-    const limits = { all: ROOM.ofAll, [`of ${merchant}`]: ROOM.ofMerchant, [payment]: ROOM.ofPayment };
+    const limits = { [`of ${merchant}`]: ROOM.ofMerchant, [payment]: ROOM.ofPayment };
     return room.run(limits, () => ofPayment.run(payment, () => ofMerchant.run(merchant, save)));
   }
 
@@ -111,7 +111,7 @@ export function createRefundStore(
   });
 
   return {
-    refundsWaiting: () => room.count("all"),
+    refundsWaiting: () => room.count(),
     loadOriginal: (key, timeLimit = noTimeLimit) => load(key, timeLimit.signal),
     findByRequestKey: (key, timeLimit = noTimeLimit) => find(key, timeLimit.signal),
     saveRefund(refund, timeLimit = noTimeLimit) {

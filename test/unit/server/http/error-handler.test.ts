@@ -1,7 +1,7 @@
 import express from "express";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { CrowdedError } from "../../../../server/async/room.ts";
+import { CrowdedError, FullError } from "../../../../server/async/room.ts";
 import { ProblemError, unavailable } from "../../../../server/contract/problem.ts";
 import { handleErrors } from "../../../../server/http/error-handler.ts";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
@@ -11,6 +11,7 @@ import { serveLocally } from "../../../helpers/network/local-server.ts";
 test.each([
   ["503 because of the database doesn't count", Object.assign(new Error(), { code: "25006" }), 503, 1],
   ["503 at its deadline doesn't count", unavailable(new Error("not done in 6000 ms")), 503, 1],
+  ["503 because all merchants together have too many doesn't count", new FullError(), 503, 1],
   ["503 because the merchant has too many counts", new CrowdedError(), 503, 0],
   ["404 counts", new ProblemError("PAYMENT_NOT_FOUND"), 404, 0],
   ["500 counts", new Error("a bug"), 500, 0],
