@@ -21,11 +21,14 @@ export function subscribeToWebhooks({
   encrypt,
   inspectSecret,
 }: SubscribeParts): Handler<"subscribeToWebhooks"> {
-  return async ({ merchant, caller, body }) => {
+  return async ({ merchant, caller, body, timeLimit }) => {
+    const secretCiphertext = await encrypt(merchant, body.secretKey);
+    // A KMS may take longer than the caller waits, who would never get the key of what is stored now.
+    timeLimit.signal.throwIfAborted();
     const saved = await store.insertSubscription({
       merchant,
       url: body.url,
-      secretCiphertext: await encrypt(merchant, body.secretKey),
+      secretCiphertext,
       type: body.subscriptionDetails.type,
       details: toDetails(body.subscriptionDetails),
       now: await clock.now(),

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { noTimeLimit } from "../../../../server/async/time-limit.ts";
+import { subscribeToWebhooks } from "../../../../server/http/handlers/subscribe-to-webhooks.ts";
 import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
+import { findSubscriptionTo } from "../../../../server/storage/webhooks/webhook-queries.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
@@ -34,6 +37,32 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     await endSubscription(db, { merchant, subscriptionKey: first, now: LATER });
     expect(await insert(merchant)).not.toBe("limit");
     expect(await insert(merchant)).toBe("limit");
+  });
+
+  test("are not stored once their callers no longer wait, because nobody would know their keys", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const caller = { subject: null, clientId: null, tokenId: null, address: null };
+    const waiting = new AbortController();
+    const handle = subscribeToWebhooks({
+      store: { insertSubscription: (...args) => insertSubscription(db, ...args) },
+      clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
+      inspectSecret: () => {},
+      async encrypt() {
+        waiting.abort();
+        return subscription.secretCiphertext;
+      },
+    });
+    const { url } = subscription;
+
+    const handled = handle({
+      ...{ merchant, caller, trace: undefined, path: undefined as never, query: undefined as never },
+      body: { url, secretKey: "a".repeat(32), subscriptionDetails: { type: "ALL" } },
+      timeLimit: { ...noTimeLimit, signal: waiting.signal },
+    });
+
+    await expect(handled).rejects.toThrow(waiting.signal.reason);
+    expect(await findSubscriptionTo(db, { merchant, url })).toBeUndefined();
   });
 
   test("can't pass the limit together", async () => {
