@@ -55,7 +55,7 @@ export function toCents(dollars: unknown): number {
   return text.startsWith("-") ? -cents : cents;
 }
 
-/** Sums and products of dollars are off by a few units in the last of their 53 bits; a third decimal is more than that. */
+/** A product or a few additions of dollars are off by some units in the last of their 53 bits; a third decimal is more than that. */
 function toWhole(dollars: number): number {
   const cents = Math.round(dollars * 100);
   if (Math.abs(dollars * 100 - cents) > Math.abs(cents) * Number.EPSILON * 16) {

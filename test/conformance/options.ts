@@ -38,7 +38,7 @@ export type ConformOptions = Choice & {
   readonly sandbox: boolean;
   /** The most requests to send in order to exceed the rate limit; 0, the default, skips this check. */
   readonly burst: number;
-  /** The number of requests for each constraint, spread evenly over all of them; all, some 2,000, by default. */
+  /** The number of requests for each constraint, spread evenly over all of them; all, some 1,200, by default. */
   readonly sample: number;
   /** Milliseconds that a response or a delivery may take; 10,000 by default. */
   readonly timeoutMs: number;
@@ -62,7 +62,7 @@ covered: fell into the service's cover
 refund: is itself a refund`;
 
 const NOTES = `
-Each run issues refunds of 0.01 and makes a few subscriptions; a merchant can have 100. With --receiver the checks of
+Each run issues refunds of at most 0.10 and makes a few subscriptions; a merchant can have 100. With --receiver the checks of
 deliveries end theirs.
 Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could not be made. Ctrl-C ends the run after
 the check under way, with 130 and the report of what ran.`;
@@ -115,7 +115,7 @@ const defineConform = (name: string) =>
     )
     .option(
       "--sample <n>",
-      "n requests for each constraint of the document, not all of some 2,000",
+      "n requests for each constraint of the document, not all of some 1,200",
       wholeNumber(1, MAX_SAMPLE),
     )
     .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)

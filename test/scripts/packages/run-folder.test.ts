@@ -14,8 +14,6 @@ const read = (name: string) => readFile(join(RUN, name), "utf8");
 
 /** Refused when it is 0, and otherwise Node's own. */
 const OF_NODE = "NODE_TLS_REJECT_UNAUTHORIZED";
-/** Refused in production. */
-const OF_SANDBOX = "TOMORROW";
 
 describe("what runs the server", () => {
   test("has every setting that the server reads in its environment file", async () => {
@@ -27,7 +25,6 @@ describe("what runs the server", () => {
       }
     }
     found.delete(OF_NODE);
-    found.delete(OF_SANDBOX);
     for (const name of SECRET_SETTINGS) found.add(`${name}_FILE`);
     const named = [...(await read("settings.env")).matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name);
 
