@@ -41,7 +41,7 @@ import { GUESSABLE_SECRET, isGuessable } from "./webhooks/guessable-secret.ts";
 import { secretFormOf } from "./webhooks/sign-delivery.ts";
 import { findTargetError, type TargetPolicy } from "./webhooks/target.ts";
 
-export interface AppOptions extends ProbeOptions {
+export type AppOptions = ProbeOptions & {
   config: Config;
   store: BoundStorage;
   clock: DomainClock;
@@ -68,7 +68,7 @@ export interface AppOptions extends ProbeOptions {
   sandbox?: Sandbox | undefined;
   /** Served instead of the published contract, to show the effect of a change. */
   document?: ContractDocument;
-}
+};
 
 /** Assembles the app: the one module that knows every part. */
 export async function createApp(options: AppOptions): Promise<RequestListener> {

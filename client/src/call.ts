@@ -18,7 +18,7 @@ export type CallOptions = {
   totalTimeoutMs?: number;
 };
 
-export interface ClientOptions extends Omit<CallOptions, "signal"> {
+export type ClientOptions = Omit<CallOptions, "signal"> & {
   /** The address of the service, such as `https://payments.example.com`. */
   baseUrl: string;
   /** Sent as `Authorization: Bearer …`. A function is called before each request, for tokens that expire. */
@@ -32,7 +32,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal"> {
   /** For tests: a clock and random numbers of their own. */
   clock?: Clock;
   random?: () => number;
-}
+};
 
 /** How a call is retried; without this, it is sent once. */
 export type Repetition = {

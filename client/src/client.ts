@@ -4,12 +4,12 @@ import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
 import type { OperationId, RequestBody, Result } from "./types.ts";
 
 /** A client of the service. */
-export interface Client extends Operations {
+export type Client = Operations & {
   /** Issues refunds: each call resolves with the refund, and is retried when that is safe. */
   readonly refunds: Refunds;
   /** Subscribes to webhooks: each call resolves with the subscription. */
   readonly webhooks: Subscriptions;
-}
+};
 
 /**
  * One function for each operation of the contract: each call sends one request, and resolves with the response, whatever its

@@ -10,7 +10,7 @@ export type IssueRefundRequest = Omit<RefundRequest, "amount"> & {
   amount: AmountInput;
 };
 
-export interface IssueRefundOptions extends CallOptions {
+export type IssueRefundOptions = CallOptions & {
   /** The most attempts; the client's `maxAttempts` by default. */
   maxAttempts?: number;
   /**
@@ -18,7 +18,7 @@ export interface IssueRefundOptions extends CallOptions {
    * `outcomeUnknown` is true: an equal refund that has the key then counts as this one.
    */
   repeated?: boolean;
-}
+};
 
 export type Refunds = {
   /**

@@ -2,10 +2,10 @@ import type { Call, CallOptions } from "./call.ts";
 import { ProblemError } from "./errors.ts";
 import type { Subscription, SubscriptionRequest } from "./types.ts";
 
-export interface SubscribeOptions extends CallOptions {
+export type SubscribeOptions = CallOptions & {
   /** The most attempts; the client's `maxAttempts` by default. */
   maxAttempts?: number;
-}
+};
 
 export type Subscriptions = {
   /**

@@ -5,13 +5,13 @@ import { repeat } from "../async/repeat.ts";
 import { sharedLookup } from "../async/shared-lookup.ts";
 import type { AuthSettings } from "../config/config.ts";
 
-export interface IssuerKeysOptions extends Pick<AuthSettings, "jwksUrl" | "algorithm" | "keysMaxAgeSeconds"> {
+export type IssuerKeysOptions = Pick<AuthSettings, "jwksUrl" | "algorithm" | "keysMaxAgeSeconds"> & {
   logger: Logger;
   /** Milliseconds after which the keys are fetched again; meanwhile requests use the present keys. */
   refreshMs?: number | undefined;
   /** Least milliseconds between two fetches. */
   cooldownMs?: number | undefined;
-}
+};
 
 /** The public keys of the issuer of access tokens. */
 export type IssuerKeys = {

@@ -15,11 +15,11 @@ import type { Caller, FindCaller, Refusal } from "./bearer.ts";
 import { findBindingError } from "./client-certificate.ts";
 import { type IssuerKeys, KeysUnavailableError } from "./issuer-keys.ts";
 
-export interface JwtOptions extends Omit<AuthSettings, "jwksUrl" | "keysMaxAgeSeconds"> {
+export type JwtOptions = Omit<AuthSettings, "jwksUrl" | "keysMaxAgeSeconds"> & {
   keys: IssuerKeys;
   /** Real time. */
   realNow: () => Date;
-}
+};
 
 /** The difference that is allowed between the issuer's clock and this one. */
 const LEEWAY_SECONDS = 60;

@@ -11,7 +11,7 @@ import {
 } from "./store-settings.ts";
 
 /** The settings of a server, read from the environment once. */
-export interface Config extends StoreSettings {
+export type Config = StoreSettings & {
   host: string;
   port: number;
   /** How many connections callers may have open at a time. */
@@ -44,7 +44,7 @@ export interface Config extends StoreSettings {
   tomorrowSeed: number | undefined;
   /** Days that finished deliveries and past events are kept; undefined: forever. */
   retentionDays: number | undefined;
-}
+};
 
 /** Whose access tokens production accepts, and how it checks them (D18). */
 export type AuthSettings = {

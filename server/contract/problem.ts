@@ -112,9 +112,9 @@ export type ProblemExtras = {
 };
 
 /** A problem as an expected outcome of a handler. */
-export interface ProblemResponse<Code extends ProblemCode = ProblemCode> extends ProblemExtras {
+export type ProblemResponse<Code extends ProblemCode = ProblemCode> = ProblemExtras & {
   code: Code;
-}
+};
 
 /** A problem that ends the request where it is thrown. */
 export class ProblemError extends Error {

@@ -33,7 +33,7 @@ import { type AnyResponse, requireAcceptance, sendResponse } from "./middleware/
  */
 export type BodyCheck = (body: unknown, known: ReadonlySet<string>) => Violation[];
 
-export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
+export type ApiOptions<Ids extends OperationId> = AccessOptions & {
   document: ContractDocument;
   handlers: HandlersOf<Ids>;
   bodyChecks: Partial<Record<Ids, BodyCheck>>;
@@ -46,7 +46,7 @@ export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
   beforeHandler?: ((id: Ids) => Middleware) | undefined;
   /** What happens to a body before it is validated. */
   bodySteps?: readonly Middleware[] | undefined;
-}
+};
 
 export type Api = {
   router: Router;

@@ -36,12 +36,12 @@ const ALONE_MS = 1_000;
 /** When this many buckets are in memory, the full ones are dropped. */
 const MAX_BUCKETS = 10_000;
 
-interface SharedBucket extends TokenBucket {
+type SharedBucket = TokenBucket & {
   /** Requests that have not yet been reported to the other servers; below 0 when more were given back than taken. */
   unreported: number;
   reporting: Promise<void> | undefined;
   timer: NodeJS.Timeout | undefined;
-}
+};
 
 /**
  * A token bucket for each merchant (D27), shared by all servers at almost no cost to a request: a server decides by its own

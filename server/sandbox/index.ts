@@ -31,7 +31,7 @@ export type SandboxOptions = {
 };
 
 /** A running sandbox, with every call of its contract for the merchant `acme`. */
-export interface Sandbox extends SandboxCalls {
+export type Sandbox = SandboxCalls & {
   /** Its address, such as `http://127.0.0.1:40123`: the base URL of a client. */
   readonly url: string;
   /** The access token of the merchant `acme`, `sandbox_acme`, with both scopes. */
@@ -43,7 +43,7 @@ export interface Sandbox extends SandboxCalls {
   /** Waits for requests in flight, then stops. May be called again. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
-}
+};
 
 const ACCESS_TOKEN = "sandbox_acme";
 const OTHER_ACCESS_TOKEN = "sandbox_globex";

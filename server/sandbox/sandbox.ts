@@ -47,17 +47,16 @@ export async function prepareSandbox(
   return { coverage, faults, tomorrow, attempts: tomorrow.before(faults.ofDeliveries) };
 }
 
-export interface SandboxOptions
-  extends Omit<SandboxParts, "changes">,
-    Pick<InboxParts, "ownUrl">,
-    EarlyParts {
-  /** Created by the server, which also reports changes that no request causes. */
-  changes: ReturnType<typeof createChanges>;
-  /** Whether only this machine reaches the server, once it listens. */
-  isLocal: () => boolean;
-  /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
-  tomorrowSeed: number | undefined;
-}
+export type SandboxOptions = Omit<SandboxParts, "changes"> &
+  Pick<InboxParts, "ownUrl"> &
+  EarlyParts & {
+    /** Created by the server, which also reports changes that no request causes. */
+    changes: ReturnType<typeof createChanges>;
+    /** Whether only this machine reaches the server, once it listens. */
+    isLocal: () => boolean;
+    /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
+    tomorrowSeed: number | undefined;
+  };
 
 /** What the app of a sandbox serves in addition to the published contract. */
 export type Sandbox = {

@@ -5,11 +5,11 @@ import { serveLocally } from "../helpers/network/local-server.ts";
 /** The behaviour of a scripted service towards one request. */
 export type Step = (response: ServerResponse, request: IncomingMessage) => void;
 
-export interface ScriptedServer extends AsyncDisposable {
+export type ScriptedServer = AsyncDisposable & {
   readonly url: string;
   /** The body of each request that came. */
   readonly bodies: readonly string[];
-}
+};
 
 /** A server on its own port that uses one step of the script for each request, and the last step for all further ones. */
 export async function startScriptedServer(...steps: readonly Step[]): Promise<ScriptedServer> {

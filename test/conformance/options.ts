@@ -48,10 +48,10 @@ export type ConformOptions = Choice & {
 export const MAX_SAMPLE = 100_000;
 
 /** The options of the command: those of a run, and the files for the reports. */
-export interface CommandOptions extends ConformOptions {
+export type CommandOptions = ConformOptions & {
   readonly junit?: string | undefined;
   readonly json?: string | undefined;
-}
+};
 
 const PAYMENTS_HELP = `payments of that merchant, by kind:
 settled: three business days ago or more

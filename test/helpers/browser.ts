@@ -7,10 +7,10 @@ import { ROOT } from "../../scripts/command/root.ts";
 import { installPackages, runAsReader } from "./projects.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
-export interface TestBrowser extends AsyncDisposable {
+export type TestBrowser = AsyncDisposable & {
   browser: Browser;
   close(): Promise<void>;
-}
+};
 
 const ARGS = [
   "--no-sandbox", // Chromium's sandbox starts neither as root nor in most containers.

@@ -2,15 +2,15 @@ import { createRequire } from "node:module";
 import { pino } from "pino";
 
 /** Prism in this process, on a free port of the loopback. */
-export interface PrismServer extends AsyncDisposable {
+export type PrismServer = AsyncDisposable & {
   url: string;
   close(): Promise<void>;
-}
+};
 
-export interface PrismProxy extends PrismServer {
+export type PrismProxy = PrismServer & {
   /** Every violation so far, in requests and in the upstream's responses. The caller empties the list. */
   violations: Violation[];
-}
+};
 
 export type Violation = {
   call: string;

@@ -12,7 +12,7 @@ import {
 /** Called with an event. The id is the same on every attempt to deliver it. */
 export type EventHandler<Event> = (event: Event, webhookId: string) => unknown;
 
-interface CommonOptions extends VerifyOptions {
+type CommonOptions = VerifyOptions & {
   /** The `secretKey` of the subscription, or several, any of which may have signed the delivery. */
   secretKey: WebhookSecrets;
   /**
@@ -20,7 +20,7 @@ interface CommonOptions extends VerifyOptions {
    * By default, it is printed with `console.error`; so is an error of this function.
    */
   onError?: (error: unknown) => void;
-}
+};
 
 type SingleHandlerOptions = {
   /**
