@@ -31,7 +31,7 @@ export function compareSchemas(pair: Pair, use: Use, within: readonly Pair[] = [
   if (!old || !now) return old === now ? [] : [compareWithNothing(pair, old ? "tightened" : "loosened", use)];
 
   const keywords = [...new Set([...Object.keys(old), ...Object.keys(now)])];
-  // What takes the place of no schema limits fields that could have any value before.
+  // A schema where there was none limits fields that could have any value before.
   const isConstraint = use.isConstraint || isEmpty(old) || isEmpty(now);
   const parts = { ...use, isConstraint };
   return [

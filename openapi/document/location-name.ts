@@ -27,7 +27,7 @@ function partsOf(path: readonly string[]): string {
     else if (part === "items") name += "[]";
     else if (part === "requestBody" && index === path.length - 1) name += " body";
     else if (part.startsWith("=")) name += ` ${part.slice(1)}`;
-    else if (holder === "x-transitions") name += ` move ${Number(part) + 1}`;
+    else if (holder === "x-transitions") name += ` transition ${Number(part) + 1}`;
   }
   return name;
 }

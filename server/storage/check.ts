@@ -105,7 +105,7 @@ function compareOriginals(range: IdRange): RawBuilder<Difference> {
       else o.payment_id is not null end, false)`;
 }
 
-const MOVES = [...ORIGINAL_TRANSITIONS, ...REFUND_TRANSITIONS].map(({ from, to }) => `${from} ${to}`);
+const TRANSITIONS = [...ORIGINAL_TRANSITIONS, ...REFUND_TRANSITIONS].map(({ from, to }) => `${from} ${to}`);
 
 /** A history ends with the status, and has only transitions that there are (D16a, D17). */
 function compareHistories(range: IdRange): RawBuilder<Difference> {
@@ -120,7 +120,7 @@ function compareHistories(range: IdRange): RawBuilder<Difference> {
       ${NOT_MISSING}
     from payments p cross join lateral generate_series(1, jsonb_array_length(p.history) - 1) as n
     where ${isIn(range, sql`p.payment_id`)}
-      and (p.history -> n - 1 ->> 'status') || ' ' || (p.history -> n ->> 'status') <> all(${MOVES}::text[])`;
+      and (p.history -> n - 1 ->> 'status') || ' ' || (p.history -> n ->> 'status') <> all(${TRANSITIONS}::text[])`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { parseBody } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
@@ -147,4 +148,9 @@ export function eventOf({ bytes }: Pick<Delivery, "bytes">): Node {
 export function refundIdOf(delivery: Delivery): unknown {
   const { data } = eventOf(delivery);
   return isNode(data) ? data.paymentId : undefined;
+}
+
+/** Whether the data of an event says the same as the request for the refund and its response. It may have more members (`x-open`). */
+export function isEventOf(refund: Node, data: unknown): boolean {
+  return isNode(data) && Object.keys(refund).every((name) => isDeepStrictEqual(data[name], refund[name]));
 }

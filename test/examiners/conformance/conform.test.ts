@@ -161,7 +161,11 @@ describe("npm run conform", () => {
   test.each<[name: string, changes: Partial<ConformOptions>, message: RegExp]>([
     ["the token is refused", { token: "nobody" }, /refuses the token of --token/],
     ["a required check is unknown", { require: ["nothing."] }, /begins with nothing\./],
-    ["no check has such an id", { only: ["key.", "nothing."] }, /No check has an id that begins with nothing\./],
+    [
+      "no check has such an id",
+      { only: ["key.", "nothing."] },
+      /No check has an id that begins with nothing\./,
+    ],
     [
       "a required check is left out",
       { only: ["key."], require: ["key.", "access."] },

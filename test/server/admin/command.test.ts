@@ -42,7 +42,7 @@ describe("npm run admin", () => {
     return { merchant, webhookId, subscriptionKey: body.subscriptionKey, paymentId };
   }
 
-  const untilSentAgain = (webhookId: string) =>
+  const untilRedelivered = (webhookId: string) =>
     until(
       async () =>
         (await query(production.url, "select from delivery_attempts where webhook_id = $1", [webhookId]))[1],
@@ -149,7 +149,7 @@ describe("npm run admin", () => {
     expect(asJson.stderr).toContain(`--before ${webhookId}`);
     expect(none.stdout).toBe("None.\n");
     expect(repeated).toMatchObject({ code: 0, stderr: "", stdout: "1 delivery will be sent again.\n" });
-    await untilSentAgain(webhookId);
+    await untilRedelivered(webhookId);
   });
 
   test("sends single deliveries again, and names those that do not exist", async () => {
@@ -161,7 +161,7 @@ describe("npm run admin", () => {
       1,
       `${webhookId}: will be sent again\nmsg_unknown: there is no such delivery\n`,
     ]);
-    await untilSentAgain(webhookId);
+    await untilRedelivered(webhookId);
   });
 
   /** @decision D26 */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
+import { isEventOf } from "../../conformance/checks/delivery-run.ts";
 import { createDeliveryCheck } from "../../conformance/expected/document-checks.ts";
 
 describe("the errors of a delivery", () => {
@@ -38,4 +39,15 @@ describe("the errors of a delivery", () => {
       "the document has no event account.lost",
     ]);
   });
+});
+
+test.each<[name: string, changes: object, expected: boolean]>([
+  ["repeats it", {}, true],
+  ["has a member of a later version besides", { channel: "WEB" }, true],
+  ["says otherwise", { amount: { currency: "USD", value: 2 } }, false],
+  ["leaves something out", { requestKey: undefined }, false],
+])("an event that %s is one of the refund: %s", (_, changes, expected) => {
+  const refund = { paymentId: "pay_1", amount: { currency: "USD", value: 1 }, requestKey: "a" };
+
+  expect(isEventOf(refund, { ...refund, ...changes })).toBe(expected);
 });

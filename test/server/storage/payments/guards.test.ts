@@ -190,16 +190,16 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     expect(accepted).toEqual([true, false]);
   });
 
-  const originalMoves = pairsOf(ORIGINAL_STATUSES).map(
+  const originalTransitions = pairsOf(ORIGINAL_STATUSES).map(
     ([from, to]) =>
       [from, to, ORIGINAL_TRANSITIONS.some((one) => one.from === from && one.to === to)] as const,
   );
-  const refundMoves = pairsOf(REFUND_STATUSES).map(
+  const refundTransitions = pairsOf(REFUND_STATUSES).map(
     ([from, to]) => [from, to, REFUND_TRANSITIONS.some((one) => one.from === from && one.to === to)] as const,
   );
 
   /** @decision D16a */
-  test.each(originalMoves)("a payment gets from %s to %s: %s", async (from, to, allowed) => {
+  test.each(originalTransitions)("a payment gets from %s to %s: %s", async (from, to, allowed) => {
     const settledAt = from === "SETTLED" || from === "COVERED" ? NOW : null;
     const { paymentId } = await createPayment(database.db, { merchant, status: from, settledAt });
 
@@ -207,7 +207,7 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
   });
 
   /** @decision D17 */
-  test.each(refundMoves)("a refund gets from %s to %s: %s", async (from, to, allowed) => {
+  test.each(refundTransitions)("a refund gets from %s to %s: %s", async (from, to, allowed) => {
     const { paymentId } = await createPayment(database.db, { merchant, settledAt: LONG_AGO });
     await sql.raw(refundInsert(merchant, [{ of: paymentId, cents: 1, status: from }])).execute(database.db);
     const { rows } = await sql<{ payment_id: string }>`

@@ -45,26 +45,30 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
     await endSubscription(database.db, { ...attempt, now: NOW });
     return undefined;
   };
-  const sendAgain: Step = async (attempt) => {
+  const redeliverUnfinished: Step = async (attempt) => {
     await redeliver(database.db, { ...attempt, now: NOW });
     return undefined;
   };
-  const sendFinishedAgain: Step = async (attempt) => {
+  const redeliverFinished: Step = async (attempt) => {
     await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome: { kind: "delivered" } }]);
-    await sendAgain(attempt);
+    await redeliverUnfinished(attempt);
     return begin(attempt);
   };
 
   test.each<[text: string, circumstance: Circumstance, steps: readonly Step[]]>([
     ["without a disturbance", "undisturbed", []],
-    ["of a delivery to be sent again", "redelivery", [sendAgain]],
+    ["of a delivery to be sent again", "redelivery", [redeliverUnfinished]],
     ["of an ended subscription", "subscription-ended", [end]],
-    ["of a delivery to be sent again and a subscription that ended then", "redelivery", [sendAgain, end]],
-    ["of a delivery that is sent again after it was finished", "only-once", [sendFinishedAgain]],
+    [
+      "of a delivery to be sent again and a subscription that ended then",
+      "redelivery",
+      [redeliverUnfinished, end],
+    ],
+    ["of a delivery that is sent again after it was finished", "only-once", [redeliverFinished]],
     [
       "of a delivery that is sent again after it was finished, and of a subscription that ended then",
       "subscription-ended",
-      [sendFinishedAgain, end],
+      [redeliverFinished, end],
     ],
   ])("%s makes the delivery what the domain decides", async (_, circumstance, steps) => {
     for (const outcome of OUTCOMES) {

@@ -228,12 +228,12 @@ describe.each(engines)("deliveries on %s", (engine) => {
   test("of an ended subscription are never sent again, not even those that were to be", async () => {
     const delivered = await createAttempt();
     await record(delivered);
-    const sendAgain = () => redeliver(database.db, { merchant, webhookId: delivered.webhookId, now: NOW });
-    await sendAgain();
+    const redeliverIt = () => redeliver(database.db, { merchant, webhookId: delivered.webhookId, now: NOW });
+    await redeliverIt();
 
     await endSubscription(database.db, { merchant, subscriptionKey, now: NOW });
 
-    expect(await sendAgain()).toBeUndefined();
+    expect(await redeliverIt()).toBeUndefined();
     expect(await claim()).toEqual([]);
     expect(await states()).toEqual([["ENDED", 1]]);
   });
