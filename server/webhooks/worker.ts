@@ -7,8 +7,8 @@ import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { BoundStorage } from "../storage/storage.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
-import { describeResult, inAttemptSpan } from "../tracing/attempt-span.ts";
 import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
+import { describeResult, inAttemptSpan } from "./attempt-span.ts";
 import { createConnections } from "./connections.ts";
 import { readSecrets } from "./sign-delivery.ts";
 
