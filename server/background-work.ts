@@ -6,7 +6,8 @@ import { startRetention } from "./background/retention.ts";
 import type { Config } from "./config/config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import type { Metrics } from "./metrics/prometheus.ts";
-import type { Changes } from "./sandbox/handlers/changes.ts";
+import type { Changes } from "./sandbox/changes.ts";
+import type { RunningParts } from "./stop.ts";
 import { vacuum } from "./storage/database/embedded.ts";
 import type { Database } from "./storage/database.ts";
 import type { BoundStorage } from "./storage/storage.ts";
@@ -35,9 +36,6 @@ type WorkParts = {
 /** The time between two runs that look for due deliveries, and between two publications of payouts. */
 const [DISPATCH_MS, PAYOUTS_MS] = [1_000, 1_000];
 
-/** The parts that work beside the requests. */
-type WorkName = "webhooks" | "dispatching" | "dueScan" | "payouts" | "vacuum" | "retention";
-
 /** What requests ask of background work. */
 export type BackgroundWork = {
   /** Does at once what is due; resolves when it has been stored. */
@@ -48,7 +46,7 @@ export type BackgroundWork = {
 export async function startBackgroundWork(
   { retentionDays: days, egress }: Config,
   parts: WorkParts,
-  running: { [Name in WorkName]?: { stop(): Promise<void> } | undefined },
+  running: RunningParts,
 ): Promise<BackgroundWork> {
   const { database, store, clock, metrics, changes, restoreWatch, logger, vacuumMs, retentionMs } = parts;
   const onRun = metrics.noteRun;

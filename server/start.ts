@@ -11,7 +11,7 @@ import { startProbeServer } from "./http/probe-server.ts";
 import { openMetrics } from "./metrics/metrics.ts";
 import { createConcurrencyLimit } from "./rate-limit/concurrency-limit.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
-import { createChanges } from "./sandbox/handlers/changes.ts";
+import { createChanges } from "./sandbox/changes.ts";
 import { openSandbox, prepareSandbox } from "./sandbox/sandbox.ts";
 import { type RunningParts, stopParts } from "./stop.ts";
 import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";

@@ -4,7 +4,7 @@ import type { SandboxSchemas } from "../contract/document.ts";
 import type { HandlersOf } from "../contract/operations.ts";
 import { ProblemError } from "../contract/problem.ts";
 import type { BoundStorage } from "../storage/storage.ts";
-import type { Changes } from "./handlers/changes.ts";
+import type { Changes } from "./changes.ts";
 import { createRing } from "./handlers/ring.ts";
 
 type Inbox = SandboxSchemas["Inbox"];

@@ -5,6 +5,7 @@ import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
 import type { Middleware } from "../http/middleware/request-locals.ts";
 import type { AdaptText } from "../http/pages.ts";
 import type { AttemptsOf } from "../webhooks/attempt.ts";
+import type { createChanges } from "./changes.ts";
 import { createConsolePage } from "./console-page.ts";
 import { type Coverage, createCoverage } from "./coverage/coverage.ts";
 import { type CallFaults, createCallFaults } from "./faults/call-faults.ts";
@@ -17,7 +18,6 @@ import {
   type SandboxMerchant,
   TOMORROW_MERCHANT,
 } from "./fixtures.ts";
-import type { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
 import { paymentHandlers } from "./handlers/payments.ts";
 import { createRequestMemory } from "./handlers/recorded-requests.ts";

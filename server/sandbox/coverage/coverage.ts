@@ -1,7 +1,7 @@
 import type { Node } from "../../../openapi/document/node.ts";
 import type { ContractDocument } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
-import type { Changes } from "../handlers/changes.ts";
+import type { Changes } from "../changes.ts";
 import { type Call, type Element, type Elements, readElements } from "./elements.ts";
 
 /** A call with the text of its response, which may be empty, or only a part. */

@@ -12,7 +12,7 @@ import {
   toSignedRequest,
 } from "../../webhooks/attempt.ts";
 import { signDelivery } from "../../webhooks/sign-delivery.ts";
-import type { Changes } from "../handlers/changes.ts";
+import type { Changes } from "../changes.ts";
 import { createFaultList, type FaultList, type TakenFault } from "./faults.ts";
 import type { FaultKind } from "./kinds.ts";
 

@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import { invalidRequest } from "../../contract/problem.ts";
-import type { Changes } from "../handlers/changes.ts";
-import { invalid } from "../handlers/responses.ts";
+import type { Changes } from "../changes.ts";
 import { type FaultPlan, isOfCalls, toPlan, violationsOf } from "./kinds.ts";
 
 type Fault = SandboxSchemas["Fault"];
@@ -103,9 +102,9 @@ export function createFaultList(changes: Pick<Changes, "notify">, realNow: () =>
         const violations = violationsOf(body);
         if (violations.length > 0) return invalidRequest(violations);
         const fault = arm(merchant, toPlan(body));
-        return fault
-          ? { status: 201, body: fault }
-          : invalid("", `would be one of more than ${MAX_FAULTS} armed faults; clear them first`);
+        if (fault) return { status: 201, body: fault };
+        const message = `would be one of more than ${MAX_FAULTS} armed faults; clear them first`;
+        return invalidRequest([{ pointer: "", message }]);
       },
       async listFaults({ merchant }) {
         return { status: 200, body: { items: of(merchant).toReversed().map(toBody) } };

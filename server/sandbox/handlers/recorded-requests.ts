@@ -4,8 +4,8 @@ import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import { readRequestId, type TraceContext } from "../../domain/trace-context.ts";
 import type { HttpResponse, Middleware } from "../../http/middleware/request-locals.ts";
+import type { Changes } from "../changes.ts";
 import type { ReceivedCall } from "../coverage/coverage.ts";
-import type { Changes } from "./changes.ts";
 import { invalid } from "./responses.ts";
 import { createRing, type Ring } from "./ring.ts";
 

@@ -9,8 +9,8 @@ import { sendProblem } from "../../http/middleware/send-response.ts";
 import type { Attempt } from "../../storage/statements/claims.ts";
 import type { BoundStorage } from "../../storage/storage.ts";
 import type { AttemptsOf } from "../../webhooks/attempt.ts";
+import type { Changes } from "../changes.ts";
 import { TOMORROW_MERCHANT } from "../fixtures.ts";
-import type { Changes } from "../handlers/changes.ts";
 import type { LaterApi } from "./later-api.ts";
 
 export type TomorrowParts = {

@@ -1,5 +1,5 @@
-import type { HandlersOf } from "../../contract/operations.ts";
-import { unavailable } from "../../contract/problem.ts";
+import type { HandlersOf } from "../contract/operations.ts";
+import { unavailable } from "../contract/problem.ts";
 
 /** The parts of the console whose records may have changed. */
 export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox";
