@@ -34,7 +34,7 @@ export const CONSOLE: BuiltFolder = {
     "openapi/generated/{openapi,sandbox}.json",
     "docs/examples/describe-delivery.mts",
     "docs/shared.css",
-    "scripts/{command,console}/*.ts",
+    "scripts/{command,pages}/*.ts",
     "openapi/document/*.ts",
     "node_modules/{preact,openapi-fetch,rolldown}/package.json",
   ],

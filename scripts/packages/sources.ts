@@ -1,4 +1,4 @@
-import { ensureConsole, ensureDocs } from "../docs/ensure-pages.ts";
+import { ensureConsole, ensureDocs } from "../pages/ensure-pages.ts";
 
 /** A package that is built from this tree. */
 export type PackageSource = {

@@ -1,7 +1,5 @@
 import { createVitest, type TestModule, type Vitest } from "vitest/node";
-
-/** A test that ran, with its file and its name, which begins with those of the groups around it. */
-export type RanTest = { readonly file: string; readonly name: string; readonly state: string };
+import type { RanTest } from "../traceability/proof.ts";
 
 /** What a run of Vitest came to. */
 export type TestRun = {

@@ -1,5 +1,7 @@
-import type { RanTest } from "../test/run-tests.ts";
 import type { Mark } from "./marks.ts";
+
+/** A test that ran, with its file and its name, which begins with those of the groups around it. */
+export type RanTest = { readonly file: string; readonly name: string; readonly state: string };
 
 /** One line for each mark without a test that ran and passed; for those in files that did not run only after a `whole` run. */
 export function findUnproven(

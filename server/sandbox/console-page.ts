@@ -63,6 +63,6 @@ async function serveFile(name: string): Promise<RequestHandler> {
 
 const consoleMissing: RequestHandler = () => {
   throw new ProblemError("NOT_FOUND", {
-    detail: "The console is not built. Run: node scripts/docs/build-pages.ts, and start again.",
+    detail: "The console is not built. Run: node scripts/pages/build-pages.ts, and start again.",
   });
 };

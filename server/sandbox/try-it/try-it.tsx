@@ -4,7 +4,7 @@ import type { Call } from "./send.ts";
 
 /* Runs in the reference of a sandbox, which is Redoc's page: adds a button to each sample that sends it. */
 
-/** Every call that has a sample. The build inserts them (`scripts/console/build-console.ts`). */
+/** Every call that has a sample. The build inserts them (`scripts/pages/build-console.ts`). */
 declare const CALLS: readonly Call[];
 declare const STYLE: string;
 

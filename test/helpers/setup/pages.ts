@@ -17,5 +17,5 @@ declare module "vitest" {
 export async function setup({ vitest }: TestProject): Promise<void> {
   if ("pagesBuilt" in vitest.getProvidedContext()) return;
   vitest.provide("pagesBuilt", true);
-  await promisify(execFile)(process.execPath, ["scripts/docs/build-pages.ts"], { cwd: vitest.config.root });
+  await promisify(execFile)(process.execPath, ["scripts/pages/build-pages.ts"], { cwd: vitest.config.root });
 }

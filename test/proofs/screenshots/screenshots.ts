@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { defineProof, secondsSince } from "../../../scripts/command/command.ts";
 import { hashFiles, replaceFile } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
+import { ensureConsole } from "../../../scripts/pages/ensure-pages.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { startServer } from "../../../server/start.ts";
 import { installChromium, launchBrowser } from "../../helpers/browser.ts";

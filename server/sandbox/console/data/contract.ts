@@ -46,7 +46,7 @@ export type Scenario = {
   outputs?: Record<string, string>;
 };
 
-/** The parts of the contract that the console uses, put into its script by the build (`scripts/console/build-console.ts`). */
+/** The parts of the contract that the console uses, put into its script by the build (`scripts/pages/build-console.ts`). */
 declare const CONTRACT: {
   workflows: Scenario[];
   operations: Record<string, { method: string; path: string }>;
