@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { open, readFile, rm } from "node:fs/promises";
+import { mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeTempDir } from "../helpers/temp-dir.ts";
 import { NotRun } from "../reporting/exchange.ts";
 
 /** The facts that a hook gets: from `{ refundId: "rfd_1" }`, a command gets `CERTIFY_REFUND_ID=rfd_1`. */
@@ -35,7 +35,7 @@ export function endHooks(): void {
  */
 export function commandHook(command: string, timeoutMs: number): Hook {
   return async (facts, signal) => {
-    const folder = await makeTempDir();
+    const folder = await mkdtemp(join(tmpdir(), "refund-contract-"));
     const [outputFile, errorFile] = [join(folder, "stdout"), join(folder, "stderr")];
     try {
       await using output = await open(outputFile, "w");

@@ -3,10 +3,10 @@ import { buffer } from "node:stream/consumers";
 import { Agent } from "undici";
 import { createClient, type OperationId, UnexpectedResponseError } from "../../client/src/index.ts";
 import { serveLocally } from "../helpers/network/local-server.ts";
-import { createProxy } from "../helpers/prism.ts";
 import type { Exchange } from "../reporting/exchange.ts";
 import { fail } from "./assertions.ts";
 import type { Kit } from "./kit.ts";
+import { createProxy } from "./prism.ts";
 
 /** Headers of one connection, and one that Prism would follow. */
 const NOT_PASSED_ON = [

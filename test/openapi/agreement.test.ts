@@ -5,11 +5,11 @@ import { EXCEPTIONS } from "../conformance/expected/exceptions.ts";
 import { findMockMismatches } from "../conformance/expected/mock.ts";
 import { requestTable } from "../conformance/expected/requests.ts";
 import { findServerMismatches, sendRow } from "../conformance/expected/send.ts";
+import { createMock } from "../conformance/prism.ts";
 import { countRows } from "../helpers/factories.ts";
-import { createFullMerchant, createMerchants } from "../helpers/merchants.ts";
-import { createMock } from "../helpers/prism.ts";
 import { useTestServer } from "../helpers/server.ts";
 import { forSuite } from "../helpers/suite.ts";
+import { createFullMerchant, createMerchants } from "./merchants.ts";
 
 const contract = readContract("openapi");
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type DatabaseOptions, openDatabase } from "../../../server/storage/database.ts";
-import { requireCitus } from "../../proofs/engines/setup/citus.ts";
-import { createTemplates, startCluster } from "../../proofs/engines/setup/cluster.ts";
+import { requireCitus } from "../citus.ts";
+import { createTemplates, startCluster } from "../cluster.ts";
 import { isOnCluster } from "../engine.ts";
 import { runStatement, startPostgres } from "../postgres.ts";
 import { makeStoresDir } from "../temp-dir.ts";

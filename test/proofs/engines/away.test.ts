@@ -3,12 +3,12 @@ import { openDatabase } from "../../../server/storage/database.ts";
 import { authorizeDue } from "../../../server/storage/payments/due-refunds.ts";
 import { freeLeases, listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
 import { readBacklog } from "../../../server/storage/webhooks/backlog.ts";
+import { requireCitus } from "../../helpers/citus.ts";
+import { createDistributed, findWorkerOf, startCluster } from "../../helpers/cluster.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { portOf } from "../../helpers/postgres.ts";
 import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { requireCitus } from "./setup/citus.ts";
-import { createDistributed, findWorkerOf, startCluster } from "./setup/cluster.ts";
 
 /** A name that would end a literal, or begin a placeholder, if it were not quoted. */
 const AWKWARD = "'%1$s %L\\";

@@ -5,12 +5,12 @@ import { distribute } from "../../../server/storage/citus/distribute.ts";
 import type { Database } from "../../../server/storage/database.ts";
 import { statementsOf } from "../../../server/storage/statements/statements.ts";
 import { collectOutput } from "../../helpers/admin.ts";
+import { requireCitus } from "../../helpers/citus.ts";
+import { startCluster } from "../../helpers/cluster.ts";
 import { accepts, refundInsert } from "../../helpers/payment-sql.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
 import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { requireCitus } from "./setup/citus.ts";
-import { startCluster } from "./setup/cluster.ts";
 import { createFilled, inDatabase, open, readRows, run } from "./setup/filled.ts";
 
 const BY_MERCHANT = [

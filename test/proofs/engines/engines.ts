@@ -1,8 +1,8 @@
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber } from "../../../scripts/command/command.ts";
 import { runTests } from "../../../scripts/test/run-tests.ts";
+import { findCitus } from "../../helpers/citus.ts";
 import { listTests, runProofTests } from "../support/run-tests.ts";
-import { findCitus } from "./setup/citus.ts";
 
 /** The tests of the project itself, on distributed tables. */
 const OWN_TESTS = "suites";

@@ -4,11 +4,11 @@ import { type Migration, Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../server/storage/database/migrations.ts";
 import type { PaymentKey } from "../../../server/storage/statements/payment-record.ts";
+import { requireCitus } from "../../helpers/citus.ts";
+import { startCluster } from "../../helpers/cluster.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
 import { createRefund } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { requireCitus } from "./setup/citus.ts";
-import { startCluster } from "./setup/cluster.ts";
 import { createFilled, createMerchants, inDatabase, readRows, run } from "./setup/filled.ts";
 
 const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");

@@ -4,11 +4,11 @@ import type { PaymentKey } from "../../../server/storage/statements/payment-reco
 import { listWaiting, saveRefunds as save } from "../../../server/storage/statements/statements.ts";
 import { bindStore } from "../../../server/storage/storage.ts";
 import { readBacklog } from "../../../server/storage/webhooks/backlog.ts";
+import { requireCitus } from "../../helpers/citus.ts";
+import { createDistributed, findWorkerOf, hostOf, startCluster } from "../../helpers/cluster.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { type PostgresServer, portOf, query } from "../../helpers/postgres.ts";
 import { createPayment, decideRefund, LATER, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
-import { requireCitus } from "./setup/citus.ts";
-import { createDistributed, findWorkerOf, hostOf, startCluster } from "./setup/cluster.ts";
 import {
   conclude,
   countCalls,

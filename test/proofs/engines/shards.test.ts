@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "../../../server/storage/database.ts";
+import { requireCitus } from "../../helpers/citus.ts";
+import { createDistributed, findWorkerOf, startCluster } from "../../helpers/cluster.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { portOf, query } from "../../helpers/postgres.ts";
 import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { record } from "../faults/setup/figures.ts";
-import { requireCitus } from "./setup/citus.ts";
-import { createDistributed, findWorkerOf, startCluster } from "./setup/cluster.ts";
 
 const REFUNDS = 50;
 

@@ -15,10 +15,10 @@ import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
 import { findMockMismatches } from "../../conformance/expected/mock.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import { findServerMismatches, sendRow } from "../../conformance/expected/send.ts";
-import { createFullMerchant, createMerchants } from "../../helpers/merchants.ts";
+import { createMock } from "../../conformance/prism.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
-import { createMock } from "../../helpers/prism.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
+import { createFullMerchant, createMerchants } from "../../openapi/merchants.ts";
 
 /** A store and an address, for servers that run while one document is tested. */
 export type Harness = Awaited<ReturnType<typeof openHarness>>;

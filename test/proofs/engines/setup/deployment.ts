@@ -1,5 +1,13 @@
 import { expect } from "vitest";
 import { openDatabase } from "../../../../server/storage/database.ts";
+import { requireCitus } from "../../../helpers/citus.ts";
+import {
+  type Cluster,
+  type ClusterOptions,
+  createDistributed,
+  findWorkerOf,
+  startCluster,
+} from "../../../helpers/cluster.ts";
 import { createMerchant } from "../../../helpers/factories.ts";
 import type { Receiver, Responder } from "../../../helpers/receiver.ts";
 import { spawnServer } from "../../../helpers/server.ts";
@@ -8,14 +16,6 @@ import { postgresEnv } from "../../faults/setup/lasting-store.ts";
 import { type CallOptions, callUntil, type Ledger } from "../../faults/setup/load.ts";
 import { countLosses, repeatUnknown } from "../../faults/setup/losses.ts";
 import { createBusiness } from "../../faults/setup/trial.ts";
-import { requireCitus } from "./citus.ts";
-import {
-  type Cluster,
-  type ClusterOptions,
-  createDistributed,
-  findWorkerOf,
-  startCluster,
-} from "./cluster.ts";
 
 export type Servers = Awaited<ReturnType<typeof startServers>>;
 

@@ -2,11 +2,11 @@ import type { Store } from "../../../../server/storage/database/tables.ts";
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
 import { type AdminRun, runCommand } from "../../../helpers/admin.ts";
+import type { Cluster } from "../../../helpers/cluster.ts";
 import { GENEROUS_LIMITS } from "../../../helpers/databases.ts";
 import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
 import { query } from "../../../helpers/postgres.ts";
 import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
-import type { Cluster } from "./cluster.ts";
 
 /** Merchants with rows in each of their tables: refunds, some of them due later, and deliveries before and after an attempt. */
 export async function createMerchants(store: Store, count: number): Promise<void> {

@@ -1,6 +1,6 @@
+import { requireCitus } from "../../../helpers/citus.ts";
+import { distributeEmpty, startCluster } from "../../../helpers/cluster.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
-import { requireCitus } from "./citus.ts";
-import { distributeEmpty, startCluster } from "./cluster.ts";
 import { createNetwork, endpointOf, passwordOf, readExample } from "./network.ts";
 
 export type MachineCluster = NonNullable<Awaited<ReturnType<typeof startMachines>>>;

@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { vi } from "vitest";
+import { hostOf } from "../../../helpers/cluster.ts";
 import {
   chooseUser,
   type PostgresOptions,
@@ -13,7 +14,6 @@ import {
 } from "../../../helpers/postgres.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 import { killProgram, tryConnect } from "../../faults/setup/programs.ts";
-import { hostOf } from "./cluster.ts";
 
 const execFile = promisify(runFile);
 /** What the files of the guide name: the network, the folder of certificates, the coordinator, the port of PostgreSQL. */

@@ -4,7 +4,7 @@ import type { Store } from "../../server/storage/database/tables.ts";
 import { type Fixture, insertFixtures } from "../../server/storage/fixtures.ts";
 import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";
 import type { OperationId, Tokens } from "../conformance/expected/row.ts";
-import { createToken } from "./factories.ts";
+import { createToken } from "../helpers/factories.ts";
 
 /** The tokens of one run of the table: a separate merchant for each operation. */
 export type Merchants = Readonly<Record<OperationId, Tokens>>;

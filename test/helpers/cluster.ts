@@ -1,7 +1,7 @@
-import { distribute } from "../../../../server/storage/citus/distribute.ts";
-import { openDatabase } from "../../../../server/storage/database.ts";
-import { spawnCommand } from "../../../helpers/admin.ts";
-import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../../helpers/engine.ts";
+import { distribute } from "../../server/storage/citus/distribute.ts";
+import { openDatabase } from "../../server/storage/database.ts";
+import { spawnCommand } from "./admin.ts";
+import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "./engine.ts";
 import {
   closeDatabase,
   type PostgresOptions,
@@ -10,7 +10,7 @@ import {
   query,
   runStatement,
   startPostgres,
-} from "../../../helpers/postgres.ts";
+} from "./postgres.ts";
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
