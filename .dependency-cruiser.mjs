@@ -3,7 +3,10 @@
  * Parts on one line do not know each other.
  */
 const SERVER_LAYERS = [
-  ["json/", "async/", "domain/", "log/"],
+  // The sandbox's files in this line run in browsers, or in programs that call a sandbox.
+  ["json/", "domain/", "sandbox/(console|try-it)/", "sandbox/(calls|command-options)\\.ts"],
+  ["tracing/"],
+  ["async/", "log/"],
   ["contract/", "config/"],
   ["storage/database/"],
   ["storage/statements/"],
@@ -16,30 +19,38 @@ const SERVER_LAYERS = [
   ["http/[^/]+$"],
   [
     "metrics/",
-    "sandbox/(handlers/|faults/|tomorrow/|sandbox\\.ts|inbox\\.ts|fixtures\\.ts|greeting\\.ts|console-page\\.ts)",
+    "sandbox/(handlers/|faults/|tomorrow/|coverage/(?!coverage-command)|(changes|console-page|fixtures|greeting|inbox|own-docs|sandbox)\\.ts)",
   ],
   ["stop.ts", "app.ts", "background/"],
   ["background-work.ts"],
   ["start.ts"],
   ["process/"],
-  ["run.ts", "admin/", "sandbox/listen/", "sandbox/mcp/", "sandbox/diff/"],
-  ["main.ts", "cli.ts", "sandbox/(cli|index|calls)\\.ts"],
+  [
+    "run.ts",
+    "admin/",
+    "sandbox/listen/",
+    "sandbox/mcp/",
+    "sandbox/diff/",
+    "sandbox/coverage/coverage-command",
+  ],
+  ["main.ts", "cli.ts", "sandbox/(cli|index)\\.ts"],
 ];
+
+const toPattern = (part) => `^server/${part.replace(/(?<!\\)\.ts$/, "\\.ts$")}`;
 
 /** One rule for each part: what it must not import. */
 function layerRules() {
-  const pattern = (part) => `^server/${part.replace(/(?<!\\)\.ts$/, "\\.ts$")}`;
   return SERVER_LAYERS.flatMap((layer, level) =>
     layer.map((part) => ({
       name: `layers: ${part.replace("[^/]+$", "")}`,
       comment: "An import from a lower layer to a higher one, or between two parts of one layer.",
       severity: "error",
-      from: { path: pattern(part) },
+      from: { path: toPattern(part) },
       to: {
         path: SERVER_LAYERS.slice(level)
           .flat()
           .filter((other) => other !== part)
-          .map(pattern),
+          .map(toPattern),
       },
     })),
   );
@@ -77,6 +88,14 @@ export default {
       to: { circular: true },
     },
     {
+      name: "folders-one-way",
+      comment: "Of two folders, one imports from the other, be it types alone.",
+      severity: "error",
+      scope: "folder",
+      from: {},
+      to: { circular: true },
+    },
+    {
       name: "domain-is-pure",
       comment: "Rules know no server, no storage and no network: they are tested without any.",
       severity: "error",
@@ -92,6 +111,13 @@ export default {
       },
     },
     ...layerRules(),
+    {
+      name: "layers: in none",
+      comment: "Name the layer of this file, or of its folder, in SERVER_LAYERS.",
+      severity: "error",
+      from: { orphan: false, path: "^server/", pathNot: SERVER_LAYERS.flat().map(toPattern) },
+      to: {},
+    },
     {
       name: "engines-apart",
       comment:
@@ -141,6 +167,24 @@ export default {
       severity: "error",
       from: { path: "^test/conformance/" },
       to: { path: "^server/" },
+    },
+    {
+      name: "kits-take-no-set-up",
+      comment:
+        "The conformance kit and the exam ship. Of the tests' helpers they take the local server alone.",
+      severity: "error",
+      from: { path: "^test/(conformance|certify|reporting)/" },
+      to: {
+        path: "^test/",
+        pathNot: ["^test/$1/", "^test/reporting/", "^test/helpers/network/local-server\\.ts$"],
+      },
+    },
+    {
+      name: "helpers-know-no-kit",
+      comment: "The kits take the local server from the helpers, so that nothing leads back.",
+      severity: "error",
+      from: { path: "^test/helpers/" },
+      to: { path: "^test/(conformance|certify|reporting|proofs)/" },
     },
     ...folderRules(),
   ],
