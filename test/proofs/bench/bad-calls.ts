@@ -2,13 +2,14 @@ import { Client } from "undici";
 import { compare, progress } from "./lib/compare.ts";
 import { atEnd, bench, createStore, makePayments, type Running, serve } from "./lib/frame.ts";
 import { refundsOf } from "./lib/load.ts";
+import { options } from "./lib/options.ts";
 
 /*
  * What a wrong call costs, in processor time of the server, which other programs on the machine don't change: a search climbs from
  * many wrong bodies of 64 KB to the dearest, which is compared with a valid refund.
  */
 const CALLS = 40;
-const STEPS = Number(process.env.BENCH_STEPS ?? 150);
+const STEPS = options.steps;
 const MAX_BYTES = 64 * 1024;
 const HEADERS = { "content-type": "application/json", accept: "application/json" };
 

@@ -1,6 +1,7 @@
 import { Pool } from "undici";
 import { compare } from "./lib/compare.ts";
 import { atEnd, bench, createStore, receive, serve, subscribe } from "./lib/frame.ts";
+import { options } from "./lib/options.ts";
 
 /*
  * Deliveries a second to a fast receiver, signed, leased and recorded, compared with POSTs of the same bytes by the same HTTP
@@ -8,7 +9,7 @@ import { atEnd, bench, createStore, receive, serve, subscribe } from "./lib/fram
  * back until all events exist; the time starts then.
  */
 const SUBSCRIPTIONS = 8;
-const EVENTS = Number(process.env.BENCH_EVENTS ?? 500);
+const EVENTS = options.events;
 const COUNT = EVENTS * SUBSCRIPTIONS;
 const IN_PROGRESS = 64;
 const TARGETS = { PostgreSQL: 0.3, embedded: 0.2 };

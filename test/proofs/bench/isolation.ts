@@ -13,6 +13,7 @@ import {
   subscribe,
 } from "./lib/frame.ts";
 import { refundsOf } from "./lib/load.ts";
+import { options } from "./lib/options.ts";
 
 /*
  * How soon the first attempt of a healthy merchant's delivery begins while the receivers of twenty others are silent,
@@ -21,7 +22,7 @@ import { refundsOf } from "./lib/load.ts";
  */
 const MERCHANTS = 20;
 const SUBSCRIPTIONS = 100;
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 40);
+const SECONDS = options.seconds ?? 40;
 /** How often each silent merchant issues another refund, which is delivered to all of its subscriptions. */
 const SILENT_PAUSE_MS = 15_000;
 

@@ -1,14 +1,14 @@
 import { inTurns, percentile, repeat, single, toComparison } from "./lib/compare.ts";
 import { bench, createDatabase, createPostgres, makePayments, serve } from "./lib/frame.ts";
 import { load, refundsOf } from "./lib/load.ts";
+import { options } from "./lib/options.ts";
 
 /*
- * How long a refund takes on PostgreSQL while several callers issue one after the other. `RELEASE` names the folder of
- * another release, with its packages installed, which is measured in turns with this one.
+ * How long a refund takes on PostgreSQL while several callers issue one after the other. Another release is measured in turns
+ * with this one, if `--release` names its folder.
  */
 const CALLERS = [1, 8, 32, 128, 256];
 const PARTS = [0.5, 0.99] as const;
-const { RELEASE } = process.env;
 
 await bench(async () => {
   const postgres = await createPostgres();
@@ -22,7 +22,7 @@ await bench(async () => {
     };
   };
   const ours = await startServer();
-  const theirs = RELEASE ? await startServer(RELEASE) : undefined;
+  const theirs = options.release ? await startServer(options.release) : undefined;
 
   const figuresFor = async (callers: number) => {
     const title = callers === 1 ? "1 caller" : `${callers} callers`;

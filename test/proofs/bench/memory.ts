@@ -1,9 +1,10 @@
 import { median, progress, single } from "./lib/compare.ts";
 import { bench, createStore, makePayments, serve } from "./lib/frame.ts";
 import { load, refundsOf } from "./lib/load.ts";
+import { options } from "./lib/options.ts";
 
 /* Resident memory of the server after 100,000 refunds, and whether it still grows over the last half of them. */
-const REFUNDS = Number(process.env.BENCH_REFUNDS ?? 100_000);
+const REFUNDS = options.refunds;
 const STEP_SECONDS = 2;
 /** The growth is that between two halves of the last half. */
 const LEAST_STEPS = 4;

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Client, type Dispatcher, Pool } from "undici";
+import { options as given } from "./options.ts";
 
-/** Seconds of each measurement; `BENCH_SECONDS` shortens a trial. */
-export const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+/** Seconds of each measurement. */
+export const SECONDS: number = given.seconds ?? 3;
 
 const PATH = "/v1/refunds";
 
