@@ -2,7 +2,7 @@ import { startIssuer } from "../../helpers/issuer.ts";
 import { createPayment } from "../../helpers/store-factories.ts";
 import { compare, median, percentile, single } from "./lib/compare.ts";
 import { bench, createStore, keepUntilEnd, type Running, serve } from "./lib/frame.ts";
-import { offer, rateOf, refundsOf, type Target } from "./lib/load.ts";
+import { type OfferResult, offer, rateOf, refundsOf, type Target } from "./lib/load.ts";
 
 /*
  * More calls a second than the server can serve, from callers who do not slow down when they are refused: how many refunds it still
@@ -45,52 +45,45 @@ async function startProduction(): Promise<[Running, Target[]]> {
 
 await bench(async () => {
   const [server, targets] = await startProduction();
-  /** Refunds a second when each caller waits for its response. */
-  const fullLoad = () => rateOf(targets, { connections: FULL_LOAD_PER_MERCHANT });
-
   const figures = [];
   const notes = [];
   for (const { times, callers, keptAtLeast, madeMs, refusedMs } of CASES) {
-    const rounds: Record<"made" | "mb" | "times" | "late", number>[] = [];
-    /** The p99 of each round that had refusals. */
-    const refusals: number[] = [];
     const capacities: number[] = [];
-    const overload = async () => {
-      if (capacities.length === 0) capacities.push(await fullLoad());
-      const capacity = median(capacities);
-      const offered = await offer(targets, { callsPerSecond: times * capacity, connections: callers });
-      const [made = [], refused = []] = [201, 503].map((status) => offered.latencies.get(status));
-      if (refused.length > 0) refusals.push(percentile(refused, 0.99));
-      rounds.push({
-        made: percentile(made, 0.99),
-        mb: server.memoryMb(),
-        times: offered.offered / capacity,
-        late: offered.lateMs,
-      });
-      return made.length / offered.tookSeconds;
+    /** Refunds a second when each caller waits for its response. */
+    const fullLoad = async () => {
+      const rate = await rateOf(targets, { connections: FULL_LOAD_PER_MERCHANT });
+      capacities.push(rate);
+      return rate;
     };
-    const all = (name: keyof (typeof rounds)[number]) => rounds.map((round) => round[name]);
+    const rounds: (OfferResult & { times: number; mb: number })[] = [];
+    const overload = async () => {
+      const capacity = median(capacities); // of at least one, because the warm-up begins with theirs
+      const round = await offer(targets, { callsPerSecond: times * capacity, connections: callers });
+      rounds.push({ ...round, times: round.offered / capacity, mb: server.memoryMb() });
+      return round.made.length / round.tookSeconds;
+    };
     const name = `${times} times the load, ${callers.toLocaleString("en")} callers`;
-    figures.push(
-      await compare({
-        name: `refunds at ${name}, production tokens`,
-        unit: "refunds/s",
-        ours: overload,
-        theirs: async () => {
-          const rate = await fullLoad();
-          capacities.push(rate);
-          return rate;
-        },
-        against: "at as many as can be",
-        atLeast: keptAtLeast,
-      }),
-      single(`p99 of a refund at ${name}`, "ms", all("made"), madeMs),
-      ...(refusals.length > 0 ? [single(`p99 of a refusal at ${name}`, "ms", refusals, refusedMs)] : []),
-      single(`resident memory at ${name}`, "MB", all("mb"), 350),
-    );
+    const kept = await compare({
+      name: `refunds at ${name}, production tokens`,
+      unit: "refunds/s",
+      ours: overload,
+      theirs: fullLoad,
+      against: "at as many as can be",
+      atLeast: keptAtLeast,
+    });
+    const made = rounds.map((round) => percentile(round.made, 0.99));
+    const refused = rounds
+      .filter((round) => round.refused.length > 0)
+      .map((round) => percentile(round.refused, 0.99));
+    const mb = rounds.map((round) => round.mb);
+    figures.push(kept, single(`p99 of a refund at ${name}`, "ms", made, madeMs));
+    if (refused.length > 0) figures.push(single(`p99 of a refusal at ${name}`, "ms", refused, refusedMs));
+    figures.push(single(`resident memory at ${name}`, "MB", mb, 350));
+    const offeredTimes = median(rounds.map((round) => round.times)).toFixed(1);
+    const lateMs = median(rounds.map((round) => round.lateMs)).toFixed(0);
     notes.push(
-      `At ${name}, callers made ${median(all("times")).toFixed(1)} times the calls that can be served, and their event loop ` +
-        `was up to ${median(all("late")).toFixed(0)} ms late (p99), which is part of the times above.${refusals.length > 0 ? "" : " No call was refused."}`,
+      `At ${name}, callers made ${offeredTimes} times the calls that can be served, and their event loop was up to ${lateMs} ms ` +
+        `late (p99), which is part of the times above.${refused.length > 0 ? "" : " No call was refused."}`,
     );
   }
   return { figures, notes };

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { Pool } from "undici";
 import { compare } from "./lib/compare.ts";
 import { atEnd, bench, createStore, receive, serve, subscribe } from "./lib/frame.ts";
@@ -9,41 +10,24 @@ import { options } from "./lib/options.ts";
  * back until all events exist; the time starts then.
  */
 const SUBSCRIPTIONS = 8;
-const EVENTS = options.events;
-const COUNT = EVENTS * SUBSCRIPTIONS;
+const COUNT = options.events * SUBSCRIPTIONS;
 const IN_PROGRESS = 64;
 const TARGETS = { PostgreSQL: 0.3, embedded: 0.2 };
-
-/** Works several times at once until so many are done. */
-async function inParallel(callers: number, count: number, work: () => Promise<unknown>): Promise<void> {
-  let left = count;
-  const caller = async () => {
-    while (left > 0) {
-      left -= 1;
-      await work();
-    }
-  };
-  await Promise.all(Array.from({ length: callers }, caller));
-}
 
 await bench(
   async (engine) => {
     const server = await serve(await createStore(engine));
-    /** Responses that are held back; undefined while the receiver responds at once. */
-    let heldBack: (() => void)[] | undefined;
+    let mayRespond = Promise.resolve();
     let arrived = 0;
-    let onAll = () => {};
+    let all = Promise.withResolvers<void>();
     let sample = { headers: {} as Record<string, string>, body: "" };
-    const url = await receive((body, request, response) => {
+    const url = await receive(async (body, request, response) => {
       const { host: _host, connection: _connection, "content-length": _length, ...headers } = request.headers;
       sample = { headers: headers as Record<string, string>, body };
-      const respond = () => {
-        response.writeHead(204).end();
-        arrived += 1;
-        if (arrived === COUNT) onAll();
-      };
-      if (heldBack) heldBack.push(respond);
-      else respond();
+      await mayRespond;
+      response.writeHead(204).end();
+      arrived += 1;
+      if (arrived === COUNT) all.resolve();
     });
     for (let index = 0; index < SUBSCRIPTIONS; index += 1) await subscribe(server, `${url}/${index}`);
     const pool = new Pool(url, { connections: IN_PROGRESS, pipelining: 1 });
@@ -52,26 +36,23 @@ await bench(
     /** How many arrive a second after `begin` has resolved. */
     async function rateOfArrivals(begin: () => Promise<void>): Promise<number> {
       arrived = 0;
-      const all = new Promise<void>((resolve) => {
-        onAll = resolve;
-      });
+      all = Promise.withResolvers();
       await begin();
       const startedAt = performance.now();
-      await all;
+      await all.promise;
       return COUNT / ((performance.now() - startedAt) / 1000);
     }
     async function post(): Promise<void> {
       const send = async () => (await pool.request({ path: "/", method: "POST", ...sample })).body.dump();
-      void inParallel(IN_PROGRESS, COUNT, send); // a failure ends the process
+      void pLimit(IN_PROGRESS).map(Array(COUNT), send); // a failure ends the process
     }
     /** Creates events, a few at a time, while the receiver holds its responses back; then lets it respond. */
     async function deliver(): Promise<void> {
-      heldBack = [];
+      const created = Promise.withResolvers<void>();
+      mayRespond = created.promise;
       const event = { type: "account.linked", resourceId: "acc_1" };
-      await inParallel(8, EVENTS, () => server.call("/sandbox/events", event));
-      const responses = heldBack;
-      heldBack = undefined;
-      for (const respond of responses) respond();
+      await pLimit(8).map(Array(options.events), () => server.call("/sandbox/events", event));
+      created.resolve();
     }
 
     const figure = await compare({

@@ -1,10 +1,9 @@
 import { setTimeout } from "node:timers/promises";
-import { createMerchant } from "../../helpers/factories.ts";
+import { createMerchant, refundOf } from "../../helpers/factories.ts";
 import { listenForSockets } from "../../helpers/network/local-server.ts";
 import { median, percentile, progress, single, toComparison, toSpread } from "./lib/compare.ts";
 import {
   bench,
-  type Call,
   createStore,
   keepUntilEnd,
   makePayments,
@@ -12,7 +11,6 @@ import {
   serveHere,
   subscribe,
 } from "./lib/frame.ts";
-import { refundsOf } from "./lib/load.ts";
 import { options } from "./lib/options.ts";
 
 /*
@@ -25,13 +23,44 @@ const SUBSCRIPTIONS = 100;
 const SECONDS = options.seconds ?? 40;
 /** How often each silent merchant issues another refund, which is delivered to all of its subscriptions. */
 const SILENT_PAUSE_MS = 15_000;
-
 /** Calls a second of the healthy merchant. */
 const PER_SECOND = 5;
 
-type Merchant = { readonly token: string; readonly body: () => string };
+type Server = Awaited<ReturnType<typeof serveHere>>;
 
-/** Attempts at a steady rate, whether or not the ones before have come: milliseconds from each call to its attempt. */
+/** A new merchant with a receiver. The function refunds, and resolves with the milliseconds from the call to the first attempt. */
+async function startHealthy(server: Server): Promise<() => Promise<number>> {
+  const { token } = await createMerchant(server);
+  const [payment = ""] = await makePayments(server, 1, token);
+  const arrivals = new Map<string, (atMs: number) => void>();
+  const url = await receive((body, _request, response) => {
+    const atMs = performance.now();
+    response.writeHead(204).end();
+    arrivals.get(JSON.parse(body).data.requestKey)?.(atMs);
+  });
+  await subscribe(server, url, token);
+  return async () => {
+    const refund = refundOf(payment);
+    const arrival = Promise.withResolvers<number>();
+    arrivals.set(refund.requestKey, arrival.resolve);
+    const calledAtMs = performance.now();
+    await server.call("/v1/refunds", refund, token);
+    return (await arrival.promise) - calledAtMs;
+  };
+}
+
+/** A new merchant whose subscriptions all lead to this port. The function refunds. */
+async function createSilent(server: Server, port: number): Promise<() => Promise<void>> {
+  const { token } = await createMerchant(server);
+  const [payment = ""] = await makePayments(server, 1, token);
+  for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
+    const scheme = index % 2 === 0 ? "http" : "https";
+    await subscribe(server, `${scheme}://127.0.0.1:${port}/${index}`, token);
+  }
+  return () => server.call("/v1/refunds", refundOf(payment), token);
+}
+
+/** Attempts at a steady rate, whether or not the ones before have come. */
 async function sampleAttempts(attempt: () => Promise<number>, seconds: number): Promise<number[]> {
   const attempts: Promise<number>[] = [];
   const startedAt = performance.now();
@@ -42,35 +71,10 @@ async function sampleAttempts(attempt: () => Promise<number>, seconds: number): 
   return Promise.all(attempts);
 }
 
-/**
- * Subscribes a receiver. The function refunds a cent, and resolves with the milliseconds from the call to the first attempt of its
- * delivery.
- */
-async function startAttempts(server: { call: Call }, token: string): Promise<() => Promise<number>> {
-  const [payment = ""] = await makePayments(server, 1, token);
-  const newBody = refundsOf([payment]);
-  const arrivals = new Map<string, (atMs: number) => void>();
-  const url = await receive((body, _request, response) => {
-    const atMs = performance.now();
-    response.writeHead(204).end();
-    arrivals.get(JSON.parse(body).data.requestKey)?.(atMs);
-  });
-  await subscribe(server, url, token);
-  return async () => {
-    const refund = JSON.parse(newBody());
-    const { promise, resolve } = Promise.withResolvers<number>();
-    arrivals.set(refund.requestKey, resolve);
-    const calledAtMs = performance.now();
-    await server.call("/v1/refunds", refund, token);
-    return (await promise) - calledAtMs;
-  };
-}
-
 await bench(
   async (engine) => {
     const server = await serveHere(await createStore(engine), { drainMs: 1_000, webhooks: { drainMs: 0 } });
-    const { token } = await createMerchant(server);
-    const attempt = await startAttempts(server, token);
+    const attempt = await startHealthy(server);
     let connections = 0;
     const silent = await listenForSockets((socket) => {
       connections += 1;
@@ -78,26 +82,15 @@ await bench(
     });
     const { port } = keepUntilEnd(silent);
 
-    const createSilent = async (): Promise<Merchant> => {
-      const merchant = await createMerchant(server);
-      const body = refundsOf(await makePayments(server, 1, merchant.token));
-      for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
-        const scheme = index % 2 === 0 ? "http" : "https";
-        await subscribe(server, `${scheme}://127.0.0.1:${port}/${index}`, merchant.token);
-      }
-      return { token: merchant.token, body };
-    };
-
     await sampleAttempts(attempt, 5); // warm-up
     progress.show(`isolation, ${engine}: alone`);
     const alone = await sampleAttempts(attempt, SECONDS);
     progress.show(`isolation, ${engine}: ${MERCHANTS * SUBSCRIPTIONS} silent subscriptions`);
-    const others = await Promise.all(Array.from({ length: MERCHANTS }, createSilent));
+    const others = await Promise.all(Array.from({ length: MERCHANTS }, () => createSilent(server, port)));
     let ended = false;
     const refundAll = async () => {
       for (let turn = 0; !ended; turn += 1) {
-        const { token, body } = others[turn % MERCHANTS] as Merchant;
-        await server.call("/v1/refunds", JSON.parse(body()), token);
+        await others[turn % MERCHANTS]?.();
         // First all of them together, and then one after the other.
         if (turn >= MERCHANTS) await setTimeout(SILENT_PAUSE_MS / MERCHANTS);
       }

@@ -21,7 +21,7 @@ type Sides = {
   atMost?: number;
 };
 
-/** Measures two things in turns, in alternating order, after a warm-up round that does not count. */
+/** Measures two things in turns, in alternating order, after a warm-up round that does not count and begins with theirs. */
 export async function inTurns<T>(
   name: string,
   ours: () => Promise<T>,

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Client, type Dispatcher, Pool } from "undici";
-import { options as given } from "./options.ts";
+import { options } from "./options.ts";
 
 /** Seconds of each measurement. */
-export const SECONDS: number = given.seconds ?? 3;
+export const SECONDS: number = options.seconds ?? 3;
 
 const PATH = "/v1/refunds";
 
@@ -29,8 +29,10 @@ export type LoadResult = {
 };
 
 export type OfferResult = {
-  /** Milliseconds that each response took, by its status. */
-  latencies: Map<number, number[]>;
+  /** Milliseconds that each refund took. */
+  made: number[];
+  /** Milliseconds that each refusal took. */
+  refused: number[];
   /** Calls a second that were begun. */
   offered: number;
   /** From the first call to the last response. */
@@ -39,7 +41,7 @@ export type OfferResult = {
   lateMs: number;
 };
 
-function headersOf(token: string) {
+export function headersOf(token: string): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
     "content-type": "application/json",
@@ -81,14 +83,14 @@ export async function load(
  */
 export async function offer(
   targets: readonly Target[],
-  options: { callsPerSecond: number; connections: number; seconds?: number },
+  { callsPerSecond, connections }: { callsPerSecond: number; connections: number },
 ): Promise<OfferResult> {
-  const { callsPerSecond, seconds = SECONDS } = options;
   const callers = targets.map(({ url, token = "sandbox_acme", body }) => ({
-    connections: createConnections(url, options.connections / targets.length),
+    connections: createConnections(url, connections / targets.length),
     request: () => ({ path: PATH, method: "POST" as const, headers: headersOf(token), body: body() }),
   }));
-  const latencies = new Map<number, number[]>();
+  const made: number[] = [];
+  const refused: number[] = [];
   const calls: Promise<void>[] = [];
   const call = async (caller = callers[0]) => {
     if (!caller) throw new Error("there is no target");
@@ -97,14 +99,13 @@ export async function offer(
     const sentAt = performance.now();
     const status = await statusOf(client, request());
     connections.give(client);
-    const ofStatus = latencies.get(status) ?? [];
-    ofStatus.push(performance.now() - sentAt);
-    latencies.set(status, ofStatus);
+    if (status !== 201 && status !== 503) throw new Error(`a call got ${status}`);
+    (status === 201 ? made : refused).push(performance.now() - sentAt);
   };
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const startedAt = performance.now();
-  while (performance.now() < startedAt + seconds * 1000) {
+  while (performance.now() < startedAt + SECONDS * 1000) {
     const due = ((performance.now() - startedAt) / 1000) * callsPerSecond;
     while (calls.length < due) calls.push(call(callers[calls.length % callers.length]));
     await setTimeout(5);
@@ -114,7 +115,7 @@ export async function offer(
   const tookSeconds = (performance.now() - startedAt) / 1000;
   delay.disable();
   await Promise.all(callers.map(({ connections }) => connections.close()));
-  return { latencies, offered, tookSeconds, lateMs: delay.percentile(99) / 1e6 };
+  return { made, refused, offered, tookSeconds, lateMs: delay.percentile(99) / 1e6 };
 }
 
 function createConnections(url: string, atMost: number) {
