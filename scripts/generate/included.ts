@@ -1,8 +1,12 @@
-import { glob, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join, parse as parsePath } from "node:path";
 import { parse } from "yaml";
 
-/** Files that programs and tests use, and that pages show: each block of code with such a file's name has its content. */
+/**
+ * Files that programs and tests use, and that pages show: each block of code with such a file's name has its content. A page can
+ * have a folder for its files.
+ */
 const EXAMPLES = "docs/examples";
 const PAGES = ["client/README.md", "docs/guides/*.md"];
 
@@ -20,20 +24,20 @@ export type Word = {
 /** The pages that show files of the repository, with the files as they are now. Throws for a file that no page shows. */
 export async function includeFiles(root: string): Promise<[path: string, text: string][]> {
   const read = (path: string) => readFile(join(root, path), "utf8");
-  const names = await readdir(join(root, EXAMPLES));
+  const names = globSync("**/*.*", { cwd: join(root, EXAMPLES) });
   const examples = new Map(
     await Promise.all(names.map(async (name) => [name, await read(`${EXAMPLES}/${name}`)] as const)),
   );
   const shown = new Set<string>();
   const pages: [string, string][] = [];
-  for await (const path of glob(PAGES, { cwd: root })) {
+  for (const path of globSync(PAGES, { cwd: root })) {
     const text = (await read(path)).replaceAll(
       /^(```\w+ file=(\S+).*\n)[\s\S]*?^```$/gm,
       (block, line, name) => {
-        const example = examples.get(name);
-        if (example === undefined) return block;
-        shown.add(name);
-        return `${line}${example}\`\`\``;
+        const file = [`${parsePath(path).name}/${name}`, name].find((one) => examples.has(one));
+        if (file === undefined) return block;
+        shown.add(file);
+        return `${line}${examples.get(file)}\`\`\``;
       },
     );
     pages.push([path, text]);

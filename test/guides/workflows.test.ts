@@ -26,8 +26,8 @@ const packages = blocksOf(await read("docs/guides/packages.md"));
 const withSandbox = packages.find(({ language }) => language === "yaml")?.text ?? "";
 
 const [script, scripted] = [
-  await read("docs/examples/refunds-ci.sh"),
-  await read("docs/examples/refunds-ci.yml"),
+  await read("docs/examples/before-you-go-live/refunds-ci.sh"),
+  await read("docs/examples/before-you-go-live/refunds-ci.yml"),
 ];
 
 const stepsOf = (workflow: string): Step[] =>

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
-import { blocksOf } from "../../guides/blocks.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { runProgram, type Settings } from "../../helpers/process.ts";
 import { READER_ENV } from "../../helpers/projects.ts";
 import { check, expectSame } from "../support/checks.ts";
 
+/** The files of the guide. */
+const FILES = join(ROOT, "docs/examples/before-you-go-live");
 const SCRIPT = "refunds-ci.sh";
 const LIMIT_MS = 300_000;
 
@@ -74,7 +75,7 @@ export async function checkMerchantCi(folder: string): Promise<void> {
   await check(
     "each step of the guide's workflow passes, and reports what the contract has gained",
     async () => {
-      const { jobs } = parse(await readFile(join(ROOT, "docs/examples/refunds-ci.yml"), "utf8"));
+      const { jobs } = parse(await readFile(join(FILES, "refunds-ci.yml"), "utf8"));
       const steps = (jobs.refunds.steps as { run?: string }[]).flatMap(({ run: line = "" }) =>
         line.startsWith(`sh ${SCRIPT} `) ? [line.split(" ").slice(2)] : [],
       );
@@ -114,15 +115,12 @@ function expectMatch(text: string, pattern: RegExp): void {
   if (!pattern.test(text)) throw new Error(`it does not print ${pattern}, but:\n${text}`);
 }
 
-/** The guide's small system with a test, the script, and a contract of before. Returns the settings of its free ports. */
+/** The guide's files with a test, and a contract of before. Returns the settings of its free ports. */
 async function openMerchantProject(folder: string): Promise<Settings> {
   const [port, receiverPort] = [String(await findFreePort()), String(await findFreePort())];
-  const guide = blocksOf(await readFile(join(ROOT, "docs/guides/before-you-go-live.md"), "utf8"));
-  for (const { marks, text } of guide) {
-    const file = marks.get("file");
-    if (file !== undefined) await writeFile(join(folder, file), text.replaceAll("4000", receiverPort));
-  }
-  await cp(join(ROOT, "docs/examples", SCRIPT), join(folder, SCRIPT));
+  await cp(FILES, folder, { recursive: true });
+  const receiver = await readFile(join(FILES, "receiver.mjs"), "utf8");
+  await writeFile(join(folder, "receiver.mjs"), receiver.replace("4000", receiverPort));
   await writeFile(join(folder, "system.test.mjs"), TEST);
   const contract = JSON.parse(await readFile(join(ROOT, "openapi/generated/openapi.json"), "utf8"));
   delete contract.paths["/v1/refunds"].post.responses[429];

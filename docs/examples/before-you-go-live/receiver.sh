@@ -1,0 +1,2 @@
+echo started
+while true; do node receiver.mjs || true; done

@@ -1,0 +1,3 @@
+before=$(cat receiver.pid)
+kill "$before"
+until [ "$(cat receiver.pid)" != "$before" ]; do sleep 0.1; done

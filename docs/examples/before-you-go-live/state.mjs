@@ -1,0 +1,3 @@
+import { read } from "./store.mjs";
+
+console.log(read(process.env.CERTIFY_REFERENCE)?.status ?? "");
