@@ -7,6 +7,7 @@ import { ROOT } from "../../scripts/command/root.ts";
 import { findFreePort } from "../helpers/network/free-port.ts";
 import { runProgram, type Settings, trySignal } from "../helpers/process.ts";
 import { startTestServer } from "../helpers/server.ts";
+import { testProjects } from "../helpers/test-projects.ts";
 import { blocksOf } from "./blocks.ts";
 import { createProjectFolder } from "./project-folder.ts";
 
@@ -157,13 +158,10 @@ test("Dependabot knows each lockfile, the actions and the images", async () => {
 });
 
 describe("the workflow of this project", () => {
-  test("runs every project of the tests", async () => {
+  test("runs every project of the tests", () => {
     const { unit, tests } = parse(own).jobs;
-    const projectNames = [...(await read("vitest.config.ts")).matchAll(/toProject\(\s*"(\w+)"/g)].map(
-      ([, name]) => name,
-    );
 
     expect(unit.strategy.matrix.node).toEqual([22, 24]);
-    expect(["unit", ...tests.strategy.matrix.project]).toEqual(projectNames);
+    expect(["unit", ...tests.strategy.matrix.project]).toEqual(testProjects.map(({ name }) => name));
   });
 });

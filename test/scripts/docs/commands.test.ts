@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PROOFS } from "../../../scripts/command/proofs.ts";
 import { blocksOf } from "../../guides/blocks.ts";
+import { runProgram } from "../../helpers/process.ts";
+import { testProjects } from "../../helpers/test-projects.ts";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 /** The files of the proofs. */
@@ -22,11 +24,10 @@ test("README.md lists every command once, in a line, and every proof, whose file
 describe("CONTRIBUTING.md", () => {
   const text = readFileSync("CONTRIBUTING.md", "utf8");
   const lines = blocksOf(text).flatMap((block) => block.text.trim().split("\n"));
-  const projects = [...readFileSync("vitest.config.ts", "utf8").matchAll(/toProject\(\s*"(\w+)"/g)].map(
-    ([, name]) => name,
-  );
+  const projects = testProjects.map(({ name }) => name);
 
-  test.each([...new Set(lines.filter((line) => line.startsWith("npm ")))])("names a command: %s", (line) => {
+  const commands = lines.filter((line) => line.startsWith("npm "));
+  test.each([...new Set(commands)])("names a command: %s", async (line) => {
     const [, name = "", , rest = ""] = /^npm (?:run )?([\w:]+)( -- (.+))?$/.exec(line) ?? [];
     if (name === "ci") return expect(line).toBe("npm ci");
     expect(scripts).toHaveProperty([name]);
@@ -35,8 +36,10 @@ describe("CONTRIBUTING.md", () => {
     const [, program] = /^node (\S+)$/.exec(scripts[name] ?? "") ?? [];
     const file = name === "proof" ? files[proof] : program;
     if (file === undefined) return; // a tool of others, whose options are not in a file of ours
-    const source = readFileSync(file, "utf8");
-    for (const option of rest.match(/--[\w-]+/g) ?? []) expect(source).toContain(`"${option}`);
+    const options = rest.match(/--[\w-]+/g);
+    if (options === null) return;
+    const { stdout } = await runProgram([process.execPath, file, "--help"]);
+    for (const option of options) expect(stdout).toContain(`  ${option} `);
   });
 
   test.each([...new Set(lines.filter((line) => !line.startsWith("npm ")))])("runs tests: %s", (line) => {
