@@ -9,7 +9,7 @@ const EVERY_MS = 1_000;
 export type DueScanParts = {
   store: Pick<BoundStorage, "authorizeDue">;
   clock: DomainClock;
-  /** Called with the number of refunds that a run has authorized. */
+  /** Called with the number of refunds that a transaction has authorized. */
   onAuthorized: (refunds: number) => void;
   /** Called with the number of due refunds that a run has left to the next one, because somebody has locked them. */
   onSkipped: (refunds: number) => void;
@@ -32,12 +32,15 @@ export function startDueScan({
 }: DueScanParts): Repeated {
   async function authorizeDue(): Promise<void> {
     if (clock.isOff()) return;
-    const { authorized, skipped, errors } = await store.authorizeDue(await clock.now());
-    for (const { paymentId, merchant, trace } of authorized) {
-      const ids = { paymentId, merchant, trace_id: traceIdOf(trace) };
-      logger.info({ ...ids, paymentStatus: "AUTHORIZED" }, "transition");
-    }
-    if (authorized.length > 0) onAuthorized(authorized.length);
+    const { skipped, errors } = await store.authorizeDue(await clock.now(), {
+      onAuthorized(refunds) {
+        for (const { paymentId, merchant, trace } of refunds) {
+          const ids = { paymentId, merchant, trace_id: traceIdOf(trace), span_id: undefined };
+          logger.info({ ...ids, paymentStatus: "AUTHORIZED" }, "transition");
+        }
+        onAuthorized(refunds.length);
+      },
+    });
     if (skipped > 0) onSkipped(skipped);
     if (errors.length > 0) throw errors[0];
   }

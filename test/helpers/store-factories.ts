@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
 import { firstStatus } from "../../server/domain/refunds.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
+import { authorizeDue } from "../../server/storage/payments/due-refunds.ts";
 import { getPayment } from "../../server/storage/payments/payment-queries.ts";
 import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type RefundStore,
   saveRefundInTime,
 } from "../../server/storage/payments/refund-batches.ts";
+import type { ChangedRefund } from "../../server/storage/payments/refund-transitions.ts";
 import type {
   DebitRecord,
   PaymentRecord,
@@ -151,6 +153,42 @@ export async function createRefund(
   const refund = await issueRefund(store, payment, fields);
   if (refund === "duplicate") throw new Error("the requestKey is used");
   return refund;
+}
+
+/**
+ * Makes the database refuse events until the returned function is called.
+ *
+ * @param of the type of the events, or their payment or refund
+ * @param code of PostgreSQL, for the error
+ */
+export async function refuseEvents(store: Store, of: string, code = "P0001"): Promise<() => Promise<void>> {
+  await sql`
+    create function refuse_event() returns trigger language plpgsql as $$
+      begin raise exception 'refused by the test' using errcode = ${sql.lit(code)}; end $$`.execute(store);
+  await sql`
+    create trigger refuse before insert on events for each row
+      when (${sql.lit(of)} in (new.type, new.resource_id)) execute function refuse_event()`.execute(store);
+  return async () => {
+    await sql`drop function refuse_event cascade`.execute(store);
+  };
+}
+
+/** Copies an existing refund many times, which is faster than issuing them. */
+export async function copyRefund(store: Store, { paymentId }: PaymentKey, count: number): Promise<void> {
+  await sql`
+    insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, due_at,
+      history, sequence, created_at)
+    select 'rfd_' || number, merchant, kind, status, amount_cents, 'key_' || number, original_payment_id, due_at,
+      history, sequence, created_at
+    from payments, generate_series(1, ${count}::integer) as number
+    where payment_id = ${paymentId}`.execute(store);
+}
+
+/** Authorizes the refunds that are due, and returns them with the outcome of the run. */
+export async function runDue(store: Store, now: Date, sizes: { page?: number; transaction?: number } = {}) {
+  const authorized: ChangedRefund[] = [];
+  const onAuthorized = (refunds: readonly ChangedRefund[]) => void authorized.push(...refunds);
+  return { ...(await authorizeDue(store, now, { ...sizes, onAuthorized })), authorized };
 }
 
 export async function getRefund(store: Store, key: PaymentKey): Promise<RefundRecord> {

@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { statusesLeftBy } from "../../domain/refunds.ts";
 import { inLinkedSpan, linksTo } from "../../tracing/tracing.ts";
@@ -7,21 +7,25 @@ import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
 import { isHeld } from "../statements/holds.ts";
 import { statementsOf, storeOf } from "../statements/statements.ts";
 import { listHolds } from "./holds.ts";
-import { type ChangedRefund, transitionRefunds } from "./refund-transitions.ts";
+import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./refund-transitions.ts";
 
-/** What became of the refunds that were due. */
+/** What became of the refunds that were due and are not authorized. */
 export type DueRun = {
-  readonly authorized: readonly ChangedRefund[];
   /** How many stay due because another transaction has locked them or their original payments. */
   readonly skipped: number;
   /** Why others stay due. */
   readonly errors: readonly unknown[];
 };
 
-/** How many refunds are looked for at once, and how many one transaction authorizes at most. */
-export type DueSizes = { readonly page: number; readonly transaction: number };
+export type DueOptions = {
+  /** Called with what each transaction has authorized, at once: what is committed stays, even if the run fails later. */
+  readonly onAuthorized?: (refunds: readonly ChangedRefund[]) => void;
+  /** How many refunds are looked for at once. */
+  readonly page?: number;
+  /** How many one transaction authorizes at most. */
+  readonly transaction?: number;
+};
 
-const SIZES: DueSizes = { page: 1_000, transaction: 200 };
 /** Merchants whose refunds are authorized at the same time, each on a connection. */
 const AT_ONCE = 3;
 /** How long to wait for a lock that can't be skipped, such as one of a whole table. */
@@ -37,8 +41,8 @@ type DueRefund = {
   due_ms: number;
 };
 
-type Outcome = { readonly authorized: ChangedRefund[]; readonly skipped: DueRefund[] };
-type Outcomes = Outcome & { readonly errors: unknown[] };
+type Outcomes = { readonly skipped: DueRefund[]; readonly errors: unknown[] };
+type BatchOptions = Required<Pick<DueOptions, "onAuthorized" | "transaction">> & { readonly now: Date };
 
 /**
  * Authorizes every refund that is due and not held. It takes what no other transaction has locked, in small transactions of one merchant each,
@@ -46,31 +50,39 @@ type Outcomes = Outcome & { readonly errors: unknown[] };
  *
  * @param now the domain's time (D30)
  */
-export async function authorizeDue(store: Store, now: Date, sizes = SIZES): Promise<DueRun> {
-  const { authorized, skipped, errors }: Outcomes = { authorized: [], skipped: [], errors: [] };
+export async function authorizeDue(
+  store: Store,
+  now: Date,
+  { onAuthorized = () => {}, page: limit = 1_000, transaction = REFUNDS_AT_ONCE }: DueOptions = {},
+): Promise<DueRun> {
+  const { skipped, errors }: Outcomes = { skipped: [], errors: [] };
   const authorize = async (due: readonly DueRefund[]) => {
     if (due.length === 0) return;
-    const outcomes = await inLinkedSpan("due scan", [], async (span) => {
-      const done = await authorizeAll(store, due, { now, atMost: sizes.transaction });
-      span?.addLinks(linksTo(done.authorized.map(({ trace }) => trace)));
-      return done;
-    });
-    authorized.push(...outcomes.authorized);
+    const outcomes = await inLinkedSpan("due scan", [], (span) =>
+      authorizeAll(store, due, {
+        now,
+        transaction,
+        onAuthorized(refunds) {
+          span?.addLinks(linksTo(refunds.map(({ trace }) => trace)));
+          onAuthorized(refunds);
+        },
+      }),
+    );
     skipped.push(...outcomes.skipped);
     errors.push(...outcomes.errors);
   };
   let after: DueRefund | undefined;
   do {
-    const page = await findDue(store, { now, after, limit: sizes.page });
+    const page = await findDue(store, { now, after, limit });
     await authorize(page);
-    after = page.length < sizes.page ? undefined : page.at(-1);
+    after = page.length < limit ? undefined : page.at(-1);
   } while (after);
   for (const pauseMs of PAUSES_MS) {
     if (skipped.length === 0) break;
     await setTimeout(pauseMs);
     await authorize(skipped.splice(0));
   }
-  return { authorized, skipped: skipped.length, errors };
+  return { skipped: skipped.length, errors };
 }
 
 /** A page of the due refunds, in the order in which they fell due, and then of their ids. */
@@ -108,14 +120,18 @@ function inOrder(a: DueRefund, b: DueRefund): number {
 async function authorizeAll(
   store: Store,
   due: readonly DueRefund[],
-  { now, atMost }: { now: Date; atMost: number },
+  options: BatchOptions,
 ): Promise<Outcomes> {
-  const outcomes: Outcomes = { authorized: [], skipped: [], errors: [] };
+  const outcomes: Outcomes = { skipped: [], errors: [] };
   const merchants = Map.groupBy(due, ({ merchant }) => merchant).values();
   async function takeTurns(): Promise<void> {
     for (const refunds of merchants) {
       // One after the other, because they may be refunds of the same payment.
-      for (const batch of toParts(refunds, atMost)) await authorizeBatch(store, batch, now, outcomes);
+      for (const batch of toParts(refunds, options.transaction)) {
+        await authorizeBatch(store, batch, options, outcomes);
+        // The embedded store gives nothing else a turn, such as the calls, and the log that is to be written.
+        await setImmediate();
+      }
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
@@ -125,26 +141,26 @@ async function authorizeAll(
 async function authorizeBatch(
   store: Store,
   batch: readonly DueRefund[],
-  now: Date,
+  options: BatchOptions,
   outcomes: Outcomes,
 ): Promise<void> {
   try {
-    const run = (transaction: Store) => authorizeFree(transaction, batch, now);
+    const run = (transaction: Store) => authorizeFree(transaction, batch, options.now);
     const own = await storeOf(store, batch[0]?.merchant ?? "");
     const { authorized, skipped } = await own.transaction().execute(run);
-    outcomes.authorized.push(...authorized);
+    if (authorized.length > 0) options.onAuthorized(authorized);
     outcomes.skipped.push(...skipped);
   } catch (error) {
     if (isLockTimeout(error)) outcomes.skipped.push(...batch);
     else if (isUnavailable(error)) throw error;
     else if (batch.length === 1) outcomes.errors.push(error);
     // The others must not wait for the one that fails.
-    else for (const refund of batch) await authorizeBatch(store, [refund], now, outcomes);
+    else for (const refund of batch) await authorizeBatch(store, [refund], options, outcomes);
   }
 }
 
 /** Authorizes those refunds of a merchant that nobody else has locked. */
-async function authorizeFree(transaction: Store, due: readonly DueRefund[], now: Date): Promise<Outcome> {
+async function authorizeFree(transaction: Store, due: readonly DueRefund[], now: Date) {
   await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(transaction);
   // The original payments first (D12a).
   const originals = await lockFree(transaction, due, "original_payment_id");
@@ -178,9 +194,4 @@ async function lockFree(transaction: Store, due: readonly DueRefund[], id: IdCol
 function isOneOf(transaction: Store, due: readonly DueRefund[], id: IdColumn): RawBuilder<boolean> {
   const keys = due.map((refund) => ({ paymentId: refund[id], merchant: refund.merchant }));
   return statementsOf(transaction).isOneOf(keys);
-}
-
-function toParts<Item>(items: readonly Item[], size: number): Item[][] {
-  const count = Math.ceil(items.length / size);
-  return Array.from({ length: count }, (_, part) => items.slice(part * size, (part + 1) * size));
 }

@@ -6,6 +6,12 @@ import type { HistoryEntry, Store } from "../database/tables.ts";
 import { insertEvents, statementsOf } from "../statements/statements.ts";
 import { awaitPayout } from "./payouts.ts";
 
+/**
+ * How many refunds to change by one statement. Each has an event, with a delivery for each of up to 100 subscriptions (D26), so a statement
+ * without a limit could reach every timeout.
+ */
+export const REFUNDS_AT_ONCE = 200;
+
 /** The status that refunds take, when they take it, and why. */
 export type RefundChange = {
   readonly to: RefundStatus;
@@ -33,8 +39,8 @@ export type ChangedRefund = {
 
 /**
  * Changes the status of the refunds that a condition on `payments` selects, with their history and one event for each. The
- * transaction must hold the locks of their original payments (D12a), and the condition must name one merchant, and the statuses
- * from which there is such a transition.
+ * transaction must hold the locks of their original payments (D12a), and the condition must name one merchant, no more than
+ * `REFUNDS_AT_ONCE`, and only those whose status has such a transition.
  *
  * @returns the refunds that changed
  */
@@ -88,6 +94,12 @@ async function readTraces(
       limit 1
     ) as event`.execute(transaction);
   return new Map(rows.map(({ payment_id, trace }) => [payment_id, trace]));
+}
+
+/** Divides a list into parts of at most this size. */
+export function toParts<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, part) => items.slice(part * size, (part + 1) * size));
 }
 
 function toEvent(row: ChangedRow, { to, at, failure }: RefundChange) {

@@ -1,13 +1,19 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "../../../server/storage/database.ts";
-import { authorizeDue } from "../../../server/storage/payments/due-refunds.ts";
 import { freeLeases, listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
 import { readBacklog } from "../../../server/storage/webhooks/backlog.ts";
 import { requireCitus } from "../../helpers/citus.ts";
 import { createDistributed, findWorkerOf, startCluster } from "../../helpers/cluster.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { portOf } from "../../helpers/postgres.ts";
-import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../helpers/store-factories.ts";
+import {
+  createPayment,
+  createRefund,
+  LATER,
+  NOW,
+  newMerchant,
+  runDue,
+} from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
 
 /** A name that would end a literal, or begin a placeholder, if it were not quoted. */
@@ -47,12 +53,12 @@ test("while a worker is away, what waits for the others is found", async () => {
   ]);
   await freeLeases(db);
   expect((await shares()).due).toMatchObject([{ subscriptionKey, count: 0 }]);
-  expect((await authorizeDue(db, LATER)).authorized).toMatchObject([{ merchant }]);
-  expect((await authorizeDue(db, LATER)).authorized).toEqual([]);
+  expect((await runDue(db, LATER)).authorized).toMatchObject([{ merchant }]);
+  expect((await runDue(db, LATER)).authorized).toEqual([]);
 
   await lost.restart();
   const [late] = await until(async () => {
-    const { authorized } = await authorizeDue(db, LATER);
+    const { authorized } = await runDue(db, LATER);
     return authorized.length === 1 ? authorized : undefined;
   });
   expect(late?.merchant).not.toBe(merchant);

@@ -3,8 +3,7 @@ import { createDeployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
-import { allEvents } from "../../helpers/store-factories.ts";
-import { refuseEvents } from "./setup.ts";
+import { allEvents, refuseEvents } from "../../helpers/store-factories.ts";
 
 /** A Monday, 10:00 in New York. */
 const NOW = new Date("2026-11-16T15:00:00.000Z");
@@ -32,7 +31,7 @@ test.each(cases)(
     const before = await read();
 
     for (const type of [`payment.${status.toLowerCase()}`, "refund.terminal_failed"]) {
-      const allowEvents = await refuseEvents(database, type);
+      const allowEvents = await refuseEvents(database.db, type);
       const response = await acme.sandbox(move, { path: { paymentId } });
       await allowEvents();
 

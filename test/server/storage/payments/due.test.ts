@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Store } from "../../../../server/storage/database/tables.ts";
-import { authorizeDue as runDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { failOriginal } from "../../../../server/storage/payments/payments.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   allEvents,
   allRefunds,
+  copyRefund,
   createPayment,
   createRefund,
   LATER,
   newMerchant,
+  runDue,
 } from "../../../helpers/store-factories.ts";
 
 const authorizeDue = async (...args: Parameters<typeof runDue>) => (await runDue(...args)).authorized;
@@ -24,7 +24,7 @@ describe.each(engines)("due refunds on %s", (engine) => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant(), amountCents: 100_000_00 });
     const refund = await createRefund(db, payment);
-    await createCopies(db, refund.paymentId, 2_499);
+    await copyRefund(db, refund, 2_499);
 
     expect(await authorizeDue(db, LATER)).toHaveLength(2_500);
 
@@ -105,14 +105,3 @@ describe("due refunds on postgres", () => {
     expect(events.filter((event) => event.type !== "payment.failed")).toHaveLength(changes);
   });
 });
-
-/** Copies an existing refund many times, which is faster than issuing them. */
-async function createCopies(store: Store, refundId: string, count: number): Promise<void> {
-  await sql`
-    insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, due_at,
-      history, sequence, created_at)
-    select 'rfd_' || number, merchant, kind, status, amount_cents, 'key_' || number, original_payment_id, due_at,
-      history, sequence, created_at
-    from payments, generate_series(1, ${count}::integer) as number
-    where payment_id = ${refundId}`.execute(store);
-}

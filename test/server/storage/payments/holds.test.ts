@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
-import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { hold, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
 import { isHeld } from "../../../../server/storage/statements/holds.ts";
 import { beginTransaction, lockPayment, useDatabase } from "../../../helpers/databases.ts";
@@ -14,6 +13,7 @@ import {
   LATER,
   LONG_AGO,
   newMerchant,
+  runDue,
   saveRefund,
   untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
@@ -44,14 +44,14 @@ describe.each(engines)("held refunds on %s", (engine) => {
     expect(await hold(db, { ...chosen, reason })).toBe(true);
     expect(await hold(db, { ...chosen, reason: "another" })).toBe(false);
     const refunds = [await createRefund(db, payment), await createRefund(db, other)];
-    const { authorized } = await authorizeDue(db, LATER);
+    const { authorized } = await runDue(db, LATER);
 
     expect(refunds.map(({ status }) => status)).toEqual(statuses);
     expect(authorized).toEqual([]);
     expect(await listHolds(db)).toEqual([{ ...chosen, reason, heldAt: expect.any(Date) }]);
     expect(await release(db, chosen)).toBe(true);
     expect(await release(db, chosen)).toBe(false);
-    expect((await authorizeDue(db, LATER)).authorized).toHaveLength(
+    expect((await runDue(db, LATER)).authorized).toHaveLength(
       1 + statuses.filter((it) => it === "PENDING").length,
     );
     expect(await getRefund(db, waiting)).toMatchObject({ status: "AUTHORIZED" });
@@ -129,7 +129,7 @@ describe("a hold on postgres", () => {
     await createRefund(db, payment);
     const transaction = await beginTransaction(db);
     await sql`lock table payments in exclusive mode`.execute(transaction);
-    const scanning = authorizeDue(db, LATER);
+    const scanning = runDue(db, LATER);
     await untilWaitingForLock(db, scanning);
     await hold(db, { merchant: payment.merchant, reason });
     await untilHeld(db);
