@@ -1,7 +1,13 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { refundDueAt } from "../../domain/business-days.ts";
 import { type EmittedStatus, paymentEvent, toPaymentView } from "../../domain/events.ts";
-import { failureBy, type OriginalStatus, originalTransition, statusesLeftBy } from "../../domain/refunds.ts";
+import {
+  failureBy,
+  type OriginalStatus,
+  originalTransition,
+  type RefundStatus,
+  statusesLeftBy,
+} from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
 import {
   type DebitRecord,
@@ -10,7 +16,7 @@ import {
   toDebitRecord,
 } from "../statements/payment-record.ts";
 import { insertEvents, statementsOf } from "../statements/statements.ts";
-import { type ChangedRefund, transitionRefunds } from "./refund-transitions.ts";
+import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./refund-transitions.ts";
 
 /** An original payment as it is at the payment system. Amount in cents. */
 export type NewPayment = PaymentKey & {
@@ -168,25 +174,39 @@ async function updateDebit(transaction: Store, request: TransitionRequest): Prom
   return toDebitRecord(row);
 }
 
-async function setDue(transaction: Store, { merchant, paymentId }: PaymentKey, dueAt: Date): Promise<void> {
-  await transaction
-    .updateTable("payments")
-    .set({ due_at: dueAt })
-    .where("original_payment_id", "=", paymentId)
-    .where("merchant", "=", merchant)
-    .where("kind", "=", "REFUND")
-    .where("status", "=", "PENDING")
-    .execute();
+async function setDue(transaction: Store, payment: PaymentKey, dueAt: Date): Promise<void> {
+  for (const which of await partsOfRefunds(transaction, payment, ["PENDING"]))
+    await transaction.updateTable("payments").set({ due_at: dueAt }).where(which).execute();
 }
 
 /** Fails the refunds that have not failed yet, and returns them. */
 async function failRefunds(
   transaction: Store,
-  { merchant, paymentId, now }: TransitionRequest,
+  request: TransitionRequest,
   trigger: "original-failed" | "original-covered",
-): ReturnType<typeof transitionRefunds> {
-  const which = sql<boolean>`original_payment_id = ${paymentId} and merchant = ${merchant}
-    and status = any(${statusesLeftBy(trigger)}::text[])`;
-  const outcome = { to: "TERMINAL_FAILED", at: now, failure: failureBy(trigger) } as const;
-  return transitionRefunds(transaction, which, outcome);
+): Promise<ChangedRefund[]> {
+  const outcome = { to: "TERMINAL_FAILED", at: request.now, failure: failureBy(trigger) } as const;
+  const failed: ChangedRefund[] = [];
+  for (const which of await partsOfRefunds(transaction, request, statusesLeftBy(trigger)))
+    failed.push(...(await transitionRefunds(transaction, which, outcome)));
+  return failed;
+}
+
+/**
+ * Conditions that together select the refunds of a payment with some statuses, each as many as one statement may change: a merchant
+ * can issue any number of them. They don't change meanwhile, because the transaction has locked their payment (D12a).
+ */
+async function partsOfRefunds(
+  transaction: Store,
+  { merchant, paymentId }: PaymentKey,
+  statuses: readonly RefundStatus[],
+): Promise<RawBuilder<boolean>[]> {
+  const refunds = await transaction
+    .selectFrom("payments")
+    .select(["payment_id as paymentId", "merchant"])
+    .where("original_payment_id", "=", paymentId)
+    .where("merchant", "=", merchant)
+    .where("status", "in", statuses)
+    .execute();
+  return toParts(refunds, REFUNDS_AT_ONCE).map((some) => statementsOf(transaction).isOneOf(some));
 }
