@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createKeyedQueue } from "../async/keyed-queue.ts";
+import { isStatementTimeout } from "../storage/database/unavailable.ts";
 import type { PaymentKey } from "../storage/statements/payment-record.ts";
 import type { LineError } from "./json-line.ts";
 import { count, type Output, startProgress } from "./output.ts";
@@ -39,12 +40,15 @@ export type LineWork<Line extends PaymentKey, Result extends string> = {
 
 const MAX_LINE_BYTES = 64 * 1024;
 const RUN_AGAIN = "Run it again with the same lines: those that were carried out change nothing.";
+const TOO_LONG =
+  "the database took too long for it, or for an earlier line that it must follow; feed both again";
 /** Lines that are applied at once; fewer than a pool has connections. */
 const CONCURRENCY = 16;
 
 /**
  * Applies lines of JSON. After an interruption the same lines can be fed again: those that were applied change nothing.
- * Rejects with the error of `apply`, after the lines in progress have ended and the counts were printed.
+ * A line that takes the database too long is refused, and so are those that must follow it: otherwise one payment could stop all others.
+ * Rejects with any other error of `apply`, after the lines in progress have ended and the counts were printed.
  *
  * @returns the number of lines with each result; undefined when a line was refused or not all were read
  */
@@ -65,8 +69,20 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
     refused += 1;
     output.print(`line ${number} refused: ${error}`);
   };
+  /** The keys of lines that took too long. */
+  const late = new Set<string>();
+  const applyInTime = async (line: Line) => {
+    const keys = work.keysOf(line);
+    try {
+      if (!keys.some((key) => late.has(key))) return await work.apply(line);
+    } catch (error) {
+      if (!isStatementTimeout(error)) throw error;
+    }
+    for (const key of keys) late.add(key);
+    return { error: TOO_LONG };
+  };
   const applyOne = async (number: number, line: Line) => {
-    const applied = await work.apply(line);
+    const applied = await applyInTime(line);
     if (typeof applied === "object" && "error" in applied) return refuse(number, applied.error);
     const { result, text } = typeof applied === "string" ? { result: applied, text: undefined } : applied;
     counts[result] += 1;

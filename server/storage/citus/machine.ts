@@ -1,5 +1,4 @@
 import { setTimeout } from "node:timers/promises";
-import pg from "pg";
 import { inStatementSpan } from "../../tracing/tracing.ts";
 import { type Connection, listenOnPostgres } from "../database/connection.ts";
 import {
@@ -10,6 +9,7 @@ import {
   type RunStatement,
 } from "../database/pool.ts";
 import type { Store } from "../database/tables.ts";
+import { isStatementTimeout } from "../database/unavailable.ts";
 import { hasMoved } from "./functions.ts";
 import { createQuestions, type Question } from "./questions.ts";
 
@@ -101,7 +101,8 @@ export function createMachine(url: string, { db, background, openStore, onMoved 
     const { signal } = closing;
     while (!signal.aborted) {
       const startedMs = performance.now();
-      const responded = await probe.query("select 1").then(() => true, isResponse);
+      // A machine that took too long has responded.
+      const responded = await probe.query("select 1").then(() => true, isStatementTimeout);
       // After a pause of this process itself, everything that it waited for is late.
       const isLate = performance.now() - startedMs > 2 * SILENCE_MS;
       const isGone = performance.now() - startedMs < SILENCE_MS / 2;
@@ -141,9 +142,4 @@ export function createMachine(url: string, { db, background, openStore, onMoved 
       await Promise.all([pools.db, pools.background, questions, probe].map((pool) => pool.close()));
     },
   };
-}
-
-/** Whether an error was the response of a machine that took too long. */
-function isResponse(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === "57014";
 }

@@ -8,6 +8,7 @@ const CONFLICT_CLASS = "40";
  */
 const UNAVAILABLE_CLASSES = ["08", "28", "3D", CONFLICT_CLASS, "53", "57"];
 const LOCK_TIMEOUT = "55P03";
+const CANCELED = "57014";
 /** The database is read-only, such as a standby, or was when this session began. */
 export const READ_ONLY = "25006";
 const DISK_FULL = "53100";
@@ -79,6 +80,11 @@ export function isReadOnly(error: unknown): boolean {
 /** Whether a statement waited for a lock longer than it was allowed to. */
 export function isLockTimeout(error: unknown): boolean {
   return toCode(error) === LOCK_TIMEOUT;
+}
+
+/** Whether the database ended a statement that took longer than it was allowed to, or that an operator canceled. */
+export function isStatementTimeout(error: unknown): boolean {
+  return toCode(error) === CANCELED;
 }
 
 function toCode(error: unknown): string {

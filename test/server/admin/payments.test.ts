@@ -5,7 +5,14 @@ import { bindStorage } from "../../../server/storage/storage.ts";
 import { collectOutput, streamOf } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { dollars } from "../../helpers/factories.ts";
-import { allEvents, allRecords, getDebit, issueRefund, newMerchant } from "../../helpers/store-factories.ts";
+import {
+  allEvents,
+  allRecords,
+  getDebit,
+  issueRefund,
+  newMerchant,
+  refuseEvents,
+} from "../../helpers/store-factories.ts";
 
 const NOW = new Date("2026-11-20T15:00:00.000Z");
 const settledAt = "2026-11-18T15:30:00Z";
@@ -133,6 +140,34 @@ describe("original payments fed from lines", () => {
       status: "FAILED",
       refundedCents: 0,
     });
+  });
+
+  test("are refused together with those that must follow them when they take too long, and hold up no others", async () => {
+    const merchant = newMerchant();
+    const lines = [
+      put(merchant, "slow"),
+      { op: "settle", merchant, paymentId: "slow", settledAt },
+      { op: "fail", merchant, paymentId: "slow" },
+      put(merchant, "quick"),
+      { op: "fail", merchant, paymentId: "quick" },
+    ];
+    const allowEvents = await refuseEvents(database.db, "payment.settled", "57014"); // as after the limit for a statement
+
+    const { ok, printed } = await feed(lines);
+    await allowEvents();
+    const repeated = await feed(lines);
+
+    const tooLong =
+      "the database took too long for it, or for an earlier line that it must follow; feed both again";
+    expect(ok).toBe(false);
+    expect(printed.toSorted(byLine)).toEqual([
+      `line 2 refused: ${tooLong}`,
+      `line 3 refused: ${tooLong}`,
+      "5 lines: 3 applied, 0 unchanged, 2 refused",
+    ]);
+    expect(repeated).toEqual({ ok: true, printed: ["5 lines: 2 applied, 3 unchanged, 0 refused"] });
+    const { history } = await getDebit(database.db, { merchant, paymentId: "slow" });
+    expect(history.map(({ status }) => status)).toEqual(["PROCESSING", "SETTLED", "FAILED"]);
   });
 
   test("are applied in the order of their lines, also when hundreds are under way", async () => {
