@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { METHODS } from "../document/location-name.ts";
 import { isNode, type Node } from "../document/node.ts";
+import { nameAt } from "../document/pointer.ts";
 import { type Direction, type Finding, type Level, levelOf } from "./change.ts";
 import { compareBesideReferences, compareOthers } from "./others.ts";
 import { compareSchemas } from "./schemas.ts";
@@ -164,7 +165,7 @@ function existence(pair: Pair, levels: { added: Level; removed: Level }, use: st
 }
 
 function replaced({ base, revision }: Pair, level: Level, use: string): Finding {
-  const [name = ""] = revision.pointer.split("/").slice(-1);
+  const name = nameAt(revision.pointer);
   const what = `${name} changed from ${base.value ?? "nothing"} to ${revision.value ?? "nothing"}`;
   return { pointer: revision.pointer, use, what, level };
 }

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { cosmetic } from "../document/comparisons.ts";
 import { KEYWORDS } from "../document/keywords.ts";
 import { METHODS } from "../document/location-name.ts";
-import { isNode, isReference, isWithin, type Node, walk } from "../document/node.ts";
-import { toPointer, valueAt } from "../document/pointer.ts";
+import { isNode, isReference, type Node, walk } from "../document/node.ts";
+import { isWithin, nameAt, toPointer, valueAt } from "../document/pointer.ts";
 import type { Finding } from "./change.ts";
 import { childOf, eachOf, namesIn, type Pair, rootOf, type Spot } from "./spot.ts";
 
@@ -80,7 +80,7 @@ export function findLeftovers(base: Node, revision: Node, found: readonly Findin
   return differences(rootOf(base), rootOf(revision))
     .filter((pointer) => !pointers.some((other) => isWithin(pointer, other) || isWithin(other, pointer)))
     .filter((pointer) => pointer !== "/info/version") // the version, with which the changes are compared
-    .map((pointer) => ({ pointer, use: "", what: `${pointer.split("/").at(-1)} changed`, level: "patch" }));
+    .map((pointer) => ({ pointer, use: "", what: `${nameAt(pointer)} changed`, level: "patch" }));
 }
 
 /** Pointers to the smallest parts that differ in the documents as written: references are not followed. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { allowedList, describeChange, type Effect, unclear } from "../document/comparisons.ts";
 import { KEYWORDS, keywordsHolding } from "../document/keywords.ts";
 import { isNode, type Node } from "../document/node.ts";
+import { nameAt, step } from "../document/pointer.ts";
 import { type Direction, type Finding, levelOf } from "./change.ts";
 import { at, namesIn, type Pair, type Spot } from "./spot.ts";
 
@@ -59,7 +60,7 @@ function isEmpty(schema: Node): boolean {
 function rate(pair: Pair, keyword: string, effects: readonly Effect[], use: Use): Finding[] {
   const [before, after] = [at(pair.base, keyword), at(pair.revision, keyword)];
   return effects.map((effect) => ({
-    pointer: `${pair.revision.pointer}/${keyword}`,
+    pointer: pair.revision.pointer + step(keyword),
     use: use.name,
     what:
       effect === "cosmetic"
@@ -78,8 +79,7 @@ function effectsOf(keyword: string, before: unknown, after: unknown): Effect[] {
 
 /** One of the two schemas is `false`, which allows nothing. */
 function compareWithNothing({ base, revision }: Pair, effect: Effect, { name, direction }: Use): Finding {
-  const keyword = revision.pointer.split("/").at(-1);
-  const what = `${keyword} ${describeChange(base.value, revision.value)}`;
+  const what = `${nameAt(revision.pointer)} ${describeChange(base.value, revision.value)}`;
   return { pointer: revision.pointer, use: name, what, level: levelOf(effect, direction) };
 }
 
@@ -172,9 +172,9 @@ function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly
     tag === undefined ? [hasSameName, isUnchanged, () => true] : [hasSameName],
   );
   const alone = (branch: Spot, what: string, effect: Effect): Finding => ({
-    pointer: `${pair.revision.pointer}/${keyword}`,
+    pointer: pair.revision.pointer + step(keyword),
     use: use.name,
-    what: `${keyword}: ${nameOf(branch) ?? branch.asked.split("/").at(-1)} ${what}`,
+    what: `${keyword}: ${nameOf(branch) ?? nameAt(branch.asked)} ${what}`,
     level: levelOf(effect, use.direction),
   });
   return [
@@ -213,7 +213,7 @@ function constantOf(branch: Spot, name: string): string | undefined {
 
 /** The name of the schema that a branch refers to. */
 function referenceOf({ asked, pointer }: Spot): string | undefined {
-  return asked === pointer ? undefined : pointer.split("/").at(-1);
+  return asked === pointer ? undefined : nameAt(pointer);
 }
 
 type IsPair = (base: Spot, revision: Spot) => boolean;

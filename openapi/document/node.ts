@@ -1,4 +1,4 @@
-import { step, stepsOf, valueAt } from "./pointer.ts";
+import { step, valueAt } from "./pointer.ts";
 
 /** An object of an OpenAPI document, as parsed: the reader of a member checks its type. */
 export type Node = { readonly [name: string]: unknown };
@@ -77,10 +77,4 @@ export function* walk(
     if (!hasFreeNames && skip.includes(name)) continue;
     yield* walk(part, skip, [...path, name], !hasFreeNames && FREE_NAMES.includes(name));
   }
-}
-
-/** Whether a pointer equals another one, or points to something inside the other's target. */
-export function isWithin(pointer: string, outer: string): boolean {
-  const [steps, outerSteps] = [stepsOf(pointer), stepsOf(outer)];
-  return outerSteps.every((name, index) => steps[index] === name);
 }

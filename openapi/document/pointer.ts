@@ -18,6 +18,16 @@ export function unescapeName(escaped: string): string {
   return escaped.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
+/** The name of the value at a pointer, which is the last one that the pointer leads through. */
+export function nameAt(pointer: string): string {
+  return stepsOf(pointer).at(-1) ?? "";
+}
+
+/** Whether a pointer equals another one, or points to something inside the other's target. */
+export function isWithin(pointer: string, outer: string): boolean {
+  return pointer === outer || pointer.startsWith(`${outer}/`);
+}
+
 /** The pointer to what holds the value at a pointer. */
 export function holderOf(pointer: string): string {
   return pointer.slice(0, Math.max(0, pointer.lastIndexOf("/")));

@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import { keywordsLimiting } from "../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../openapi/document/node.ts";
+import { step } from "../../openapi/document/pointer.ts";
 import { CONSOLE, replaceFolder } from "../command/built-folder.ts";
 import { secondsSince } from "../command/command.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
@@ -123,7 +124,7 @@ function readForm(contract: "openapi" | "sandbox", name: string): Record<string,
     if (schema.oneOf) return toVariants(schema.oneOf, pointer);
     const { properties = {}, required = [] } = schema;
     const inner = Object.entries(properties).flatMap(([key, property]) =>
-      fieldsOf(property, `${pointer}/${key}`, isRequired && required.includes(key)),
+      fieldsOf(property, pointer + step(key), isRequired && required.includes(key)),
     );
     if (inner.length > 0) return inner;
     const shown = Object.entries(schema).filter(([keyword]) => SHOWN.includes(keyword));

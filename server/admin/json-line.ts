@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { toPointer } from "../../openapi/document/pointer.ts";
+import { stepsOf, toPointer } from "../../openapi/document/pointer.ts";
 import { createCompiler } from "../contract/compile-schema.ts";
 import { checkLiterals, decimalFieldsIn } from "../contract/decimal-literals.ts";
 import type { ContractDocument } from "../contract/document.ts";
@@ -94,7 +94,7 @@ function pointerOf({ keyword, instancePath, params }: ErrorObject): string {
 
 /** `amount.value` for the pointer `/amount/value`. The schema's names need no escapes, and unknown names come in messages. */
 function toField(pointer: string): string {
-  return pointer.slice(1).replaceAll("/", ".");
+  return stepsOf(pointer).join(".");
 }
 
 function toMessage({ keyword, params, parentSchema, message = "is not valid" }: ErrorObject): string {

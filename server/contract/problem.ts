@@ -1,3 +1,4 @@
+import { holderOf } from "../../openapi/document/pointer.ts";
 import type { SandboxSchemas, Schemas } from "./document.ts";
 
 /** The codes that we send (D08), also in the sandbox only. For readers the list is open, and so has a member for any text. */
@@ -167,7 +168,7 @@ export function malformedRequest(message = "did not come as a well-formed HTTP/1
 function shortenPointer({ pointer, message }: Violation): Violation {
   if (pointer.length <= MAX_POINTER_LENGTH) return { pointer, message };
   let holder = pointer;
-  while (holder.length > MAX_POINTER_LENGTH) holder = holder.slice(0, holder.lastIndexOf("/"));
+  while (holder.length > MAX_POINTER_LENGTH) holder = holderOf(holder);
   return { pointer: holder, message: `contains a field with a very long name that ${message}` };
 }
 

@@ -1,5 +1,5 @@
 import { find, follow, isNode, members, type Node } from "../../../openapi/document/node.ts";
-import { step, toPointer } from "../../../openapi/document/pointer.ts";
+import { step, stepsOf, toPointer } from "../../../openapi/document/pointer.ts";
 import type { SandboxSchemas } from "../../contract/document.ts";
 
 /** An element of the contract that a call or a delivery can meet. */
@@ -173,7 +173,7 @@ function valuesOf(document: Node, at: string): readonly unknown[] {
 
 /** Such as `RefundRequest.amount` for `/components/schemas/RefundRequest/properties/amount`. */
 function toName(pointer: string): string {
-  const steps = pointer.split("/").slice(3);
+  const [, , ...steps] = stepsOf(pointer);
   return steps.filter((name) => name !== "properties").join(".");
 }
 

@@ -82,7 +82,7 @@ export function baseOf(
 function holds(body: unknown, when: readonly Condition[]): boolean {
   return when.every(
     (condition) =>
-      condition.kind === "tag" && valueAt(body, `${condition.at}/${condition.name}`) === condition.value,
+      condition.kind === "tag" && valueAt(body, condition.at + step(condition.name)) === condition.value,
   );
 }
 

@@ -1,4 +1,4 @@
-import { locate, type Node } from "../../../openapi/document/node.ts";
+import type { Node } from "../../../openapi/document/node.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** Mutants that mean the same as the document, so that nothing can detect them. */
@@ -77,9 +77,3 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     matches: named(/^\/security$/, /^security of the document removed$/),
   },
 ];
-
-/** The part of a document that contains a mutant's change; empty for the document itself. */
-export function holderOf({ pointer }: Mutant, document: Node): Node {
-  const at = pointer.slice(0, pointer.lastIndexOf("/"));
-  return at === "" ? document : locate(document, at)[1];
-}

@@ -1,13 +1,13 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { locate, members, type Node } from "../../../openapi/document/node.ts";
-import { step } from "../../../openapi/document/pointer.ts";
+import { holderOf, step } from "../../../openapi/document/pointer.ts";
 import { type Draft, type Mutant, mutant, put, remove, renameMember } from "./mutant.ts";
 
 /** Changes of the shape of schemas: of their members, their items, and what they leave open. */
 export function mutantsOfSchemas(document: Node, constraints: readonly Constraint[]): Mutant[] {
   const pointers = constraints
     .filter(({ keyword }) => keyword === "type")
-    .map(({ pointer }) => pointer.slice(0, -"/type".length));
+    .map(({ pointer }) => holderOf(pointer));
   return [...new Set(pointers)].flatMap((pointer) => {
     const [, schema] = locate(document, pointer);
     return [

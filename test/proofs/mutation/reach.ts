@@ -1,4 +1,5 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
+import { holderOf, isWithin } from "../../../openapi/document/pointer.ts";
 import type { MessageTables } from "../../conformance/expected/document-checks.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import type { Mutant } from "./mutant.ts";
@@ -12,20 +13,18 @@ export type Reach = {
 
 /** Finds the messages of the constraints at a mutant's location or below it, or else around it. */
 export function reachOf({ pointer }: Mutant, constraints: readonly Constraint[]): Reach {
-  const steps = pointer.split("/");
-  const near = steps
-    .map((_step, index) => steps.slice(0, steps.length - index).join("/"))
-    .map((position) =>
-      constraints.filter((one) => one.pointer === position || one.pointer.startsWith(`${position}/`)),
-    )
-    .find((found) => found.length > 0);
-  const all = near ?? constraints;
-  const of = (side: Constraint["side"]) => all.filter((one) => one.side === side);
+  const near = constraintsNear(pointer, constraints);
+  const of = (side: Constraint["side"]) => near.filter((one) => one.side === side);
   return {
     requests: new Set(of("request").map(({ operationId }) => operationId)),
     responses: new Set(of("response").map(({ operationId, status }) => `${operationId} ${status}`)),
     events: new Set(of("webhook").map(({ operationId }) => operationId)),
   };
+}
+
+function constraintsNear(pointer: string, constraints: readonly Constraint[]): readonly Constraint[] {
+  const found = constraints.filter((one) => isWithin(one.pointer, pointer));
+  return found.length > 0 || pointer === "" ? found : constraintsNear(holderOf(pointer), constraints);
 }
 
 /** The rows of messages within reach. */

@@ -1,7 +1,8 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
-import type { Node } from "../../../openapi/document/node.ts";
-import { EQUIVALENTS, holderOf } from "./equivalents.ts";
+import { locate, type Node } from "../../../openapi/document/node.ts";
+import { holderOf } from "../../../openapi/document/pointer.ts";
+import { EQUIVALENTS } from "./equivalents.ts";
 import type { Harness } from "./harness.ts";
 import { lintDocuments } from "./lint.ts";
 import type { Mutant } from "./mutant.ts";
@@ -106,7 +107,9 @@ function countVerdicts(
   const occurring = new Set<unknown>();
   let equivalents = 0;
   for (const [mutant, found] of notices) {
-    const equivalent = EQUIVALENTS.find((one) => one.matches(mutant, holderOf(mutant, document)));
+    const equivalent = EQUIVALENTS.find((one) =>
+      one.matches(mutant, locate(document, holderOf(mutant.pointer))[1]),
+    );
     if (equivalent) occurring.add(equivalent);
     if (found) killed[found.by] = (killed[found.by] ?? 0) + 1;
     else if (equivalent) equivalents += 1;

@@ -1,3 +1,4 @@
+import { valueAt } from "../../../../openapi/document/pointer.ts";
 import { published, sandbox } from "./api.ts";
 import { type Difference, differenceOf, takeSnapshot } from "./changes.ts";
 import { OPERATIONS, SCENARIOS, type Scenario, type Step } from "./contract.ts";
@@ -83,7 +84,8 @@ async function send(step: Step, values: Values) {
   const body = data ?? error;
   const evaluate = (expression: string): unknown => {
     if (expression === "$statusCode") return response.status;
-    if (expression.startsWith("$response.body#")) return at(body, expression.slice("$response.body#".length));
+    if (expression.startsWith("$response.body#"))
+      return valueAt(body, expression.slice("$response.body#".length));
     if (expression.startsWith("$")) return values[expression];
     return expression.startsWith("'") ? expression.slice(1, -1) : Number(expression);
   };
@@ -112,12 +114,4 @@ function fill(value: unknown, values: Values): unknown {
   if (typeof value === "string") return value.startsWith("$") ? values[value] : value;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member, values)]));
-}
-
-/** The value at a JSON Pointer. */
-function at(value: unknown, pointer: string): unknown {
-  return pointer
-    .split("/")
-    .slice(1)
-    .reduce<unknown>((holder, name) => (holder as Values | undefined)?.[name], value);
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { isWithin, stepsOf } from "../../../../openapi/document/pointer.ts";
 import { type Problem, type Result, useCall } from "../data/api.ts";
 import { constraintsOf, type FormName, inWords, isVariant, toPattern } from "../data/contract.ts";
 import { ProblemText } from "./parts.tsx";
@@ -37,7 +38,9 @@ export function Form({ form, fields, submit, send }: FormProps) {
     element.reset();
     setSent((before) => before + 1);
   };
-  const others = problem?.violations?.filter(({ pointer }) => !fields.some(({ at }) => isAt(at, pointer)));
+  const others = problem?.violations?.filter(
+    ({ pointer }) => !fields.some(({ at }) => isWithin(pointer, at)),
+  );
   // A violation that is shown at its field is not repeated below the form.
   const rest = problem?.violations && others ? { ...problem, violations: others } : problem;
   return (
@@ -57,9 +60,6 @@ export function Form({ form, fields, submit, send }: FormProps) {
 
 const NUMERIC = ["number", "integer"];
 
-/** Whether a violation is of a field, or of something in it. */
-const isAt = (at: string, pointer: string) => pointer === at || pointer.startsWith(`${at}/`);
-
 function Field({
   form,
   field,
@@ -68,7 +68,7 @@ function Field({
   const { at, label, value = "", empty, fresh } = field;
   const [made, setMade] = useState(fresh?.make);
   const constraints = constraintsOf(form, at);
-  const error = problem?.violations?.find(({ pointer }) => isAt(at, pointer))?.message;
+  const error = problem?.violations?.find(({ pointer }) => isWithin(pointer, at))?.message;
   const hint = [inWords(constraints), field.hint].filter(Boolean).join("; ");
   const id = `${form}${at}`;
   const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
@@ -129,7 +129,7 @@ function toBody(form: FormName, element: HTMLFormElement): object {
   const body: Record<string, unknown> = {};
   for (const [pointer, text] of new FormData(element)) {
     if (text === "") continue;
-    const names = pointer.split("/").slice(1);
+    const names = stepsOf(pointer);
     const last = names.pop() ?? "";
     let holder = body;
     for (const name of names) {
