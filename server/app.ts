@@ -3,7 +3,7 @@ import express from "express";
 import type { Logger } from "pino";
 import type { Caller, FindCaller } from "./auth/bearer.ts";
 import type { Config } from "./config/config.ts";
-import { type ContractDocument, readContract, type Schemas } from "./contract/document.ts";
+import { type ContractDocument, readDocument, type Schemas } from "./contract/document.ts";
 import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/operations.ts";
 import { unavailable } from "./contract/problem.ts";
 import { compileResponseValidators } from "./contract/validate-response.ts";
@@ -73,7 +73,7 @@ export type AppOptions = ProbeOptions & {
 /** Assembles the app: the one module that knows every part. */
 export async function createApp(options: AppOptions): Promise<RequestListener> {
   const { config, logger, sandbox } = options;
-  const published = options.document ?? (await readContract("openapi"));
+  const published = options.document ?? (await readDocument("openapi"));
   // The published contract has most of the requests, so it comes first: each router before it would cost them time.
   const apis = createApis(options, published);
   const validators = [compileResponseValidators(published)];

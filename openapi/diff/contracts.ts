@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { METHODS } from "../document/location-name.ts";
 import { isNode, type Node } from "../document/node.ts";
+import { METHODS } from "../document/operations.ts";
 import { nameAt } from "../document/pointer.ts";
 import { type Direction, type Finding, type Level, levelOf } from "./change.ts";
 import { compareBesideReferences, compareOthers } from "./others.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { cosmetic } from "../document/comparisons.ts";
 import { KEYWORDS } from "../document/keywords.ts";
-import { METHODS } from "../document/location-name.ts";
 import { isNode, isReference, type Node, walk } from "../document/node.ts";
+import { METHODS } from "../document/operations.ts";
 import { isWithin, nameAt, toPointer, valueAt } from "../document/pointer.ts";
 import type { Finding } from "./change.ts";
 import { childOf, eachOf, namesIn, type Pair, rootOf, type Spot } from "./spot.ts";

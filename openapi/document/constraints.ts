@@ -1,6 +1,7 @@
 import { KEYWORDS } from "./keywords.ts";
 import { locate, members, type Node } from "./node.ts";
-import { step } from "./pointer.ts";
+import { operationsOf } from "./operations.ts";
+import { holderOf, step } from "./pointer.ts";
 
 /** The part of a message that a constraint applies to. `call` is the message as a whole: its token, media type or status. */
 export type Part =
@@ -167,14 +168,10 @@ function open(document: Node, pointer: string, kind: keyof typeof KNOWN): [strin
  * for parts that it does not know.
  */
 export function findConstraints(document: Node): Constraint[] {
-  return (["paths", "webhooks"] as const).flatMap((holder) =>
-    members(document[holder]).flatMap(([name]) => {
-      const [pointer, item] = open(document, `/${holder}${step(name)}`, "item");
-      return KNOWN.item
-        .filter((method) => item[method] !== undefined)
-        .flatMap((method) => ofOperation(document, pointer + step(method), holder === "webhooks"));
-    }),
-  );
+  return operationsOf(document).flatMap(({ kind, pointer }) => {
+    open(document, holderOf(pointer), "item");
+    return ofOperation(document, pointer, kind === "webhooks");
+  });
 }
 
 function ofOperation(document: Node, pointer: string, isWebhook: boolean): Constraint[] {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { find, follow, isNode, members, type Node } from "./node.ts";
+import { operationsOf } from "./operations.ts";
 import { step, toPointer } from "./pointer.ts";
 import { createFindViolations } from "./schemas.ts";
 
@@ -51,21 +52,19 @@ export function toContract(document: Node): Contract {
 }
 
 function toOperations(document: Node): Operation[] {
-  return members(document.paths).flatMap(([path, item]) =>
-    members(item).map(([method, operation]) => {
-      const responses = members(operation.responses);
-      return {
-        id: String(operation.operationId),
-        path,
-        method: method.toUpperCase(),
-        statuses: responses.map(([status]) => Number(status)),
-        requests: examplesIn(document, operation.requestBody),
-        responses: responses.flatMap(([status, response]) =>
-          examplesIn(document, response).map((example) => ({ ...example, status: Number(status) })),
-        ),
-      };
-    }),
-  );
+  return operationsOf(document, ["paths"]).map(({ path, method, operation }) => {
+    const responses = members(operation.responses);
+    return {
+      id: String(operation.operationId),
+      path,
+      method: method.toUpperCase(),
+      statuses: responses.map(([status]) => Number(status)),
+      requests: examplesIn(document, operation.requestBody),
+      responses: responses.flatMap(([status, response]) =>
+        examplesIn(document, response).map((example) => ({ ...example, status: Number(status) })),
+      ),
+    };
+  });
 }
 
 function examplesIn(document: Node, message: unknown): Example[] {

@@ -1,5 +1,4 @@
-/** The members of a path item that are operations. */
-export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+import { METHODS } from "./operations.ts";
 
 /**
  * A readable name for the element at a path of a contract: `RefundRequest.amount`, `POST /v1/refunds body`, `event

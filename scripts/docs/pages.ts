@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Contract } from "../../openapi/document/contract.ts";
 import { type Heading, headingsIn, parseMarkdown } from "../../openapi/document/headings.ts";
+import { operationsOf } from "../../openapi/document/operations.ts";
 import { ROOT } from "../command/root.ts";
 import { isComment, type Parts } from "./markdown.ts";
 import { GROUPS, type PageSource, SITE_FILE } from "./site.ts";
@@ -75,13 +77,11 @@ export type DocumentedOperation = {
   readonly tags: readonly string[];
 };
 
-type Document = { readonly paths?: unknown; readonly webhooks?: unknown };
-
 /** Returns the operation with an `operationId`, from the published contract or the sandbox's. Throws when neither has it. */
 export type FindOperation = (operationId: string) => DocumentedOperation;
 
-export function createFindOperation(documents: readonly Document[]): FindOperation {
-  const operations = new Map(documents.flatMap(operationsOf).map((one) => [one.operationId, one]));
+export function createFindOperation(listed: readonly DocumentedOperation[]): FindOperation {
+  const operations = new Map(listed.map((one) => [one.operationId, one]));
   return (operationId) => {
     const operation = operations.get(operationId);
     if (!operation) throw new Error(`There is no operation ${operationId}.`);
@@ -94,11 +94,11 @@ export function routeOf({ tags, operationId }: DocumentedOperation): string {
   return `${tags[0]}/${operationId}`.toLowerCase();
 }
 
-export function operationsOf({ paths, webhooks }: Document): DocumentedOperation[] {
-  const items = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})];
-  return items.flatMap((item) =>
-    Object.values(item as object).filter((one) => one?.operationId !== undefined),
-  );
+/** The operations of contracts, webhooks included. */
+export function documentedOperations(...contracts: readonly Contract[]): DocumentedOperation[] {
+  return contracts
+    .flatMap(({ document }) => operationsOf(document))
+    .map(({ operation }) => operation as DocumentedOperation);
 }
 
 /** The operation that a link to a file of the contract means: the one named after `#`, or else the only one in it. */

@@ -11,9 +11,9 @@ import { isComment, type Parts } from "./markdown.ts";
 import {
   createFindOperation,
   type DocumentedOperation,
+  documentedOperations,
   type FindOperation,
   operationInFile,
-  operationsOf,
   type Page,
   type PageHeading,
   readPages,
@@ -33,10 +33,10 @@ export type Site = {
 
 export async function readSite(): Promise<Site> {
   const [published, sandbox] = [readContract("openapi"), readContract("sandbox")];
-  const documents = [published.document, sandbox.document];
-  const findOperation = createFindOperation(documents);
+  const operations = documentedOperations(published, sandbox);
+  const findOperation = createFindOperation(operations);
   const menu: ReferenceMenu = Map.groupBy(
-    documents.flatMap(operationsOf).map((operation) => ({ ...operation, route: routeOf(operation) })),
+    operations.map((operation) => ({ ...operation, route: routeOf(operation) })),
     ({ tags }) => tags[0] ?? "",
   );
   const [released, current] = ["openapi/released", "openapi/generated/openapi.yaml"].map((path) =>

@@ -1,4 +1,4 @@
-import { readContract } from "../contract/document.ts";
+import { readDocument } from "../contract/document.ts";
 import { applyPayment, type PaymentStore } from "./apply-payment.ts";
 import { feedLines, type LineStream } from "./line-feed.ts";
 import { createPaymentLineParser, type PaymentLine } from "./payment-line.ts";
@@ -17,7 +17,7 @@ export type PaymentsOptions = LineStream & {
 export async function feedPayments({ store, now, ...stream }: PaymentsOptions): Promise<boolean> {
   const counts = await feedLines(stream, {
     results: ["applied", "unchanged"],
-    parse: createPaymentLineParser(await readContract("payment-lines")),
+    parse: createPaymentLineParser(await readDocument("payment-lines")),
     keysOf,
     apply: (line) => applyPayment(store, line, now()),
   });

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { readContract } from "../contract/document.ts";
+import { readDocument } from "../contract/document.ts";
 import { listPayouts } from "../storage/payments/payouts.ts";
 import { type KnownRefund, type Reconciled, reconcileRefund } from "../storage/payments/reconcile.ts";
 import { type Bound, bindStore } from "../storage/storage.ts";
@@ -84,7 +84,7 @@ type ReconcileOptions = LineStream & {
 async function reconcile({ store, now, ...stream }: ReconcileOptions): Promise<boolean> {
   const counts = await feedLines(stream, {
     results: ["inserted", "kept", "unchanged", "different"],
-    parse: createPayoutLineParser(await readContract("payment-lines")),
+    parse: createPayoutLineParser(await readDocument("payment-lines")),
     keysOf: ({ merchant, paymentId, originalPaymentId, requestKey }) =>
       Object.entries({ paymentId, originalPaymentId, requestKey }).map((field) =>
         JSON.stringify([merchant, ...field]),

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { find, isNode, type Node } from "../../openapi/document/node.ts";
+import { operationsOf } from "../../openapi/document/operations.ts";
 import { stepsOf, toPointer } from "../../openapi/document/pointer.ts";
 import type { components as sandboxComponents } from "../../openapi/generated/sandbox-types.ts";
 import type { components } from "../../openapi/generated/types.ts";
@@ -16,8 +17,7 @@ export type ContractDocument = {
   components: { schemas: Record<string, Schema>; parameters?: object; requestBodies?: object };
 };
 
-const METHODS = ["get", "post", "delete"] as const;
-export type Method = (typeof METHODS)[number];
+type Method = "get" | "post" | "delete";
 
 export type ContractOperation = {
   operationId: string;
@@ -26,6 +26,9 @@ export type ContractOperation = {
   responses?: object;
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
 };
+
+/** An operation that callers can call, by its path and method. */
+export type ServedOperation = { path: string; method: Method; operation: ContractOperation };
 
 /** The keywords of JSON Schema that the server reads itself. */
 export type Schema = {
@@ -47,16 +50,16 @@ export type DocumentNode = Node;
 
 type ContractName = "openapi" | "sandbox" | "payment-lines";
 
-const contracts = new Map<ContractName, Promise<ContractDocument>>();
+const documents = new Map<ContractName, Promise<ContractDocument>>();
 
 /** Reads a document of `openapi/generated`. All servers of a process share it, and what is compiled from it. */
-export function readContract(name: ContractName): Promise<ContractDocument> {
-  const known = contracts.get(name);
+export function readDocument(name: ContractName): Promise<ContractDocument> {
+  const known = documents.get(name);
   if (known) return known;
   const file = new URL(`../../openapi/generated/${name}.json`, import.meta.url);
-  const contract = readFile(file, "utf8").then((text): ContractDocument => JSON.parse(text));
-  contracts.set(name, contract);
-  return contract;
+  const document = readFile(file, "utf8").then((text): ContractDocument => JSON.parse(text));
+  documents.set(name, document);
+  return document;
 }
 
 /** Finds the node at a path. If it is a reference, finds its target and the target's path instead. */
@@ -89,15 +92,7 @@ export function scopesOf(operation: ContractOperation): string[] {
   return (operation.security ?? []).flatMap((requirement) => Object.values(requirement).flat());
 }
 
-/** Every path of the document with the operations on it. */
-export function operationsOf(
-  document: ContractDocument,
-): [path: string, operations: { method: Method; operation: ContractOperation }[]][] {
-  return Object.entries(document.paths).map(([path, item]) => [
-    path,
-    METHODS.flatMap((method) => {
-      const operation = item[method];
-      return operation ? [{ method, operation }] : [];
-    }),
-  ]);
+/** Every operation that callers can call, in the order of the document. */
+export function servedOperations(document: ContractDocument): ServedOperation[] {
+  return operationsOf(document as unknown as Node, ["paths"]) as unknown as ServedOperation[];
 }

@@ -8,8 +8,8 @@ import {
   type ContractDocument,
   type ContractOperation,
   follow,
-  type Method,
-  operationsOf,
+  type ServedOperation,
+  servedOperations,
 } from "./document.ts";
 import { invalidRequestError, type Violation } from "./problem.ts";
 import { toValidationDocument } from "./validation-document.ts";
@@ -26,19 +26,12 @@ export type FindViolations<Locals> = (
   known: ReadonlySet<string>,
 ) => Violation[];
 
-/** An operation of a document, by its path and method. */
-export type OperationAt = {
-  path: string;
-  method: Method;
-  operation: ContractOperation;
-};
-
 type Step = RequestHandler | ErrorRequestHandler;
 
 /** Validates the requests of one document. */
 export type RequestValidator = {
   /** The steps that validate one operation. They pass on valid requests alone, with parsed parameters. */
-  stepsFor<Locals>(at: OperationAt, findViolations: FindViolations<Locals>): Step[];
+  stepsFor<Locals>(at: ServedOperation, findViolations: FindViolations<Locals>): Step[];
   /** Compiles every schema; otherwise the first request of each operation would wait for that. */
   warmUp(app: Express): Promise<void>;
 };
@@ -63,7 +56,7 @@ export function createRequestValidator(
   const [find, validate] = [run("find"), run("validate")];
 
   return {
-    stepsFor<Locals>(at: OperationAt, findViolations: FindViolations<Locals>) {
+    stepsFor<Locals>(at: ServedOperation, findViolations: FindViolations<Locals>) {
       const findUnknown = ignoreUnknownQuery ? () => [] : findUnknownQuery(document, at);
       /** Where several checks find an error in a field, the message of the first one counts. */
       const complete = (ofSchemas: Violation[], request: Request, response: Response) => {
@@ -86,11 +79,9 @@ export function createRequestValidator(
     },
 
     async warmUp(app) {
-      for (const [path, operations] of operationsOf(document)) {
-        for (const { method, operation } of operations) {
-          const request = createRequest(app, method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
-          await runAll([useOneContentType(operation), find, validate], request);
-        }
+      for (const { path, method, operation } of servedOperations(document)) {
+        const request = createRequest(app, method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
+        await runAll([useOneContentType(operation), find, validate], request);
       }
     },
   };
@@ -154,7 +145,7 @@ function useOneContentType({ requestBody }: ContractOperation): RequestHandler {
 
 function findUnknownQuery(
   document: ContractDocument,
-  { path, method, operation: { parameters = [] } }: OperationAt,
+  { path, method, operation: { parameters = [] } }: ServedOperation,
 ): (request: Request) => Violation[] {
   const declared = parameters.map(
     (_, index) => follow(document, ["paths", path, method, "parameters", String(index)])[0],

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { type CompileSchema, createCompiler } from "./compile-schema.ts";
-import { type ContractDocument, type DocumentPath, follow, operationsOf } from "./document.ts";
+import { type ContractDocument, type DocumentPath, follow, servedOperations } from "./document.ts";
 
 /** A response as it is about to go over the wire. */
 export type WireResponse = {
@@ -45,15 +45,13 @@ function compileAll(
     created ??= createCompiler(document);
     return created(path);
   };
-  const validators = operationsOf(document).flatMap(([template, operations]) =>
-    operations.map(({ method }) => ({
-      method: method.toUpperCase(),
-      path: new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
-      validate: later(whenUsed, () =>
-        compileResponses(document, ["paths", template, method, "responses"], compile),
-      ),
-    })),
-  );
+  const validators = servedOperations(document).map(({ path, method }) => ({
+    method: method.toUpperCase(),
+    path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+    validate: later(whenUsed, () =>
+      compileResponses(document, ["paths", path, method, "responses"], compile),
+    ),
+  }));
   return (method, path) =>
     validators.find((known) => known.method === method && known.path.test(path))?.validate;
 }

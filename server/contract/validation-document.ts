@@ -2,9 +2,9 @@ import formats from "ajv-formats/dist/formats.js";
 import {
   type ContractDocument,
   type DocumentNode,
-  operationsOf,
   resolveSchema,
   type Schema,
+  servedOperations,
   visitNodes,
 } from "./document.ts";
 
@@ -40,9 +40,7 @@ function keepRequests(document: ContractDocument): void {
     schemas,
   };
   Object.assign(document, { webhooks: {} });
-  for (const [, operations] of operationsOf(document)) {
-    for (const { operation } of operations) operation.responses = {};
-  }
+  for (const { operation } of servedOperations(document)) operation.responses = {};
   visitNodes(document, (node) => {
     // Beside a schema stand the examples of a parameter or a body; elsewhere the name may be that of a property.
     if ("schema" in node) Object.assign(node, { examples: undefined });

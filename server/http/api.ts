@@ -5,16 +5,13 @@ import {
   type ContractDocument,
   type ContractOperation,
   follow,
-  operationsOf,
+  type ServedOperation,
   scopesOf,
+  servedOperations,
 } from "../contract/document.ts";
 import type { HandlersOf, OperationId } from "../contract/operations.ts";
 import { ProblemError, unavailable, type Violation } from "../contract/problem.ts";
-import {
-  createRequestValidator,
-  type OperationAt,
-  type RequestValidator,
-} from "../contract/validate-request.ts";
+import { createRequestValidator, type RequestValidator } from "../contract/validate-request.ts";
 import { EVENT_STREAM } from "../contract/validate-response.ts";
 import { type AccessOptions, requireAccess } from "./middleware/access.ts";
 import { allowAbsentBody, readBody, requireJson } from "./middleware/body.ts";
@@ -58,12 +55,11 @@ export type Api = {
 export function createApi<Ids extends OperationId>(options: ApiOptions<Ids>): Api {
   const router = express.Router({ caseSensitive: true, strict: true });
   const validator = createRequestValidator(options.document, options);
-  for (const [path, operations] of operationsOf(options.document)) {
+  const byPath = Map.groupBy(servedOperations(options.document), ({ path }) => path);
+  for (const [path, operations] of byPath) {
     const route = router.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
     route.all(requireMethod(operations.map(({ method }) => method.toUpperCase())));
-    for (const { method, operation } of operations) {
-      route[method](...stepsOf({ path, method, operation }, validator, options));
-    }
+    for (const at of operations) route[at.method](...stepsOf(at, validator, options));
   }
   return { router, warmUp: validator.warmUp };
 }
@@ -78,7 +74,7 @@ function requireMethod(methods: readonly string[]): RequestHandler {
 }
 
 function stepsOf<Ids extends OperationId>(
-  at: OperationAt,
+  at: ServedOperation,
   validator: RequestValidator,
   options: ApiOptions<Ids>,
 ): (Middleware | ErrorMiddleware)[] {
@@ -111,7 +107,7 @@ function refuseWhileDraining(isDraining: () => boolean): Middleware {
 }
 
 /** Whether an operation responds with server-sent events. */
-function sendsStream(document: ContractDocument, { path, method }: OperationAt): boolean {
+function sendsStream(document: ContractDocument, { path, method }: ServedOperation): boolean {
   const [responses, at] = follow(document, ["paths", path, method, "responses"]);
   if (!("200" in responses)) return false;
   const [{ content }] = follow(document, [...at, "200"]);

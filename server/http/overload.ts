@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import { type ContractDocument, operationsOf } from "../contract/document.ts";
+import { type ContractDocument, servedOperations } from "../contract/document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
 import type { ConcurrencyLimit, Refusal, Slot } from "../rate-limit/concurrency-limit.ts";
 import type { HeadCheck } from "./middleware/request-head.ts";
@@ -86,10 +86,11 @@ type Route = {
 };
 
 function toRoutes(document: ContractDocument): Route[] {
-  return operationsOf(document).flatMap(([path, operations]) => {
-    const target = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/?]+")}(\\?|$)`);
-    return operations.map(({ method }) => ({ method: method.toUpperCase(), path, target }));
-  });
+  return servedOperations(document).map(({ path, method }) => ({
+    method: method.toUpperCase(),
+    path,
+    target: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/?]+")}(\\?|$)`),
+  }));
 }
 
 function findRoute(routes: readonly Route[], { method, url = "" }: IncomingMessage): Route | undefined {

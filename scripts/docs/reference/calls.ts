@@ -1,4 +1,5 @@
 import { follow, type Node } from "../../../openapi/document/node.ts";
+import { operationsOf } from "../../../openapi/document/operations.ts";
 
 /** A call that creates the record that another call uses. */
 export type Step = {
@@ -100,33 +101,31 @@ const STREAMS = ["streamChanges"];
  */
 export function callsOf(document: Node): Call[] {
   const [{ url: base }] = document.servers as [{ url: string }];
-  return Object.entries(document.paths as Node).flatMap(([path, item]) => {
-    const { parameters: shared = [], ...operations } = item as { parameters?: Node[] };
-    return Object.entries<Operation>(operations).flatMap(([method, operation]) => {
-      const { operationId, summary, tags, parameters = [], requestBody } = operation;
-      if (STREAMS.includes(operationId)) return [];
-      const known = [...shared, ...parameters].map((part) => follow(document, part));
-      const before = PREPARATIONS[operationId];
-      const taken = before?.map(({ take }) => take?.name);
-      const fill = (kept: readonly (string | undefined)[] = []) =>
-        path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
-          if (kept.includes(name)) return whole;
-          return (name === "paymentId" && PAYMENTS[operationId]) || exampleOf(known, name);
-        });
-      const examples = examplesOf(document, requestBody);
-      return {
-        operationId,
-        summary,
-        route: `${tags[0]}/${operationId}`.toLowerCase(),
-        method: method.toUpperCase(),
-        path,
-        url: base + fill(),
-        preparedUrl: base + fill(taken),
-        body: examples[0]?.body,
-        examples,
-        ...(before && { before }),
-      };
-    });
+  return operationsOf(document, ["paths"]).flatMap(({ path, method, item, operation }) => {
+    const { operationId, summary, tags, parameters = [], requestBody } = operation as Operation;
+    if (STREAMS.includes(operationId)) return [];
+    const shared = (item.parameters ?? []) as Node[];
+    const known = [...shared, ...parameters].map((part) => follow(document, part));
+    const before = PREPARATIONS[operationId];
+    const taken = before?.map(({ take }) => take?.name);
+    const fill = (kept: readonly (string | undefined)[] = []) =>
+      path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+        if (kept.includes(name)) return whole;
+        return (name === "paymentId" && PAYMENTS[operationId]) || exampleOf(known, name);
+      });
+    const examples = examplesOf(document, requestBody);
+    return {
+      operationId,
+      summary,
+      route: `${tags[0]}/${operationId}`.toLowerCase(),
+      method: method.toUpperCase(),
+      path,
+      url: base + fill(),
+      preparedUrl: base + fill(taken),
+      body: examples[0]?.body,
+      examples,
+      ...(before && { before }),
+    };
   });
 }
 

@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import { members, type Node } from "../../../openapi/document/node.ts";
+import { operationsOf } from "../../../openapi/document/operations.ts";
 import { writeDownloads } from "../downloads.ts";
 import { partsOf, toMarkdown } from "../markdown.ts";
 import type { Site } from "../rendering.ts";
@@ -27,23 +28,20 @@ export function renderReference({ published, sandbox }: Site): string {
 }
 
 function renderContract(document: Node, owner: string): string[] {
-  const items = [...members(document.paths), ...members(document.webhooks)];
-  const operations = items.flatMap(([path, { parameters: shared, ...item }]) =>
-    members(item).map(([method, operation]) => ({ path, method, operation, shared })),
-  );
+  const operations = operationsOf(document);
   const samples = new Map(callsOf(document).map((call) => [call.operationId, samplesOf(call)]));
   const tags = (document.tags as { name: string; description: string }[]).flatMap(({ name, description }) => [
     `## ${name}`,
     description.trim(),
     ...operations
       .filter(({ operation }) => (operation.tags as readonly string[]).includes(name))
-      .flatMap(({ path, method, operation, shared }) => {
+      .flatMap(({ kind, path, method, item, operation }) => {
         const { summary, description: text, operationId, tags: _, parameters = [], ...rest } = operation;
-        const all = [...((shared ?? []) as Node[]), ...(parameters as Node[])];
+        const all = [...((item.parameters ?? []) as Node[]), ...(parameters as Node[])];
         const [curl] = samples.get(String(operationId)) ?? [];
         return [
           `### ${summary}`,
-          path.startsWith("/") ? `\`${method.toUpperCase()} ${path}\`` : `\`${path}\``,
+          kind === "paths" ? `\`${method.toUpperCase()} ${path}\`` : `\`${path}\``,
           `${text ?? ""}`.trim(),
           toYaml(all.length > 0 ? { parameters: all, ...rest } : rest),
           ...(curl ? [`\`\`\`sh\n${curl.source}\n\`\`\``] : []),

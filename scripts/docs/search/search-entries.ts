@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { dereference, isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
-import { toPointer } from "../../../openapi/document/pointer.ts";
+import { operationsOf } from "../../../openapi/document/operations.ts";
 import { ROOT } from "../../command/root.ts";
 import { fillPage } from "../fill.ts";
 import { type Parts, partsOf, toWords } from "../markdown.ts";
-import type { Page } from "../pages.ts";
+import type { DocumentedOperation, Page } from "../pages.ts";
 import type { Rendering, Site } from "../rendering.ts";
 import type { Entry } from "./search.ts";
 
@@ -73,28 +73,21 @@ function entriesOfContract(
   take: (url: string) => string,
   weight: number,
 ): Entry[] {
-  return [...members(document.paths), ...members(document.webhooks)].flatMap(([path, item]) =>
-    members(item).flatMap(([method, part]) => {
-      const { operationId, summary, tags, description } = part as {
-        operationId?: string;
-        summary: string;
-        tags: string[];
-        description?: string;
-      };
-      if (operationId === undefined) return [];
-      const url = rendering.operation({ operationId, summary, tags });
-      const address = path.startsWith("/") ? `${method.toUpperCase()} ${path}` : path;
-      const text = `${address}. ${toWords(partsOf(description ?? ""))}`;
-      const words = [take(url), ...fieldsOf(document, path, method)].join(" ");
-      return [{ page: summary, heading: address, url, text, words, weight }];
-    }),
-  );
+  return operationsOf(document).map(({ kind, path, method, pointer, operation }) => {
+    const { operationId, summary, tags, description } = operation as DocumentedOperation & {
+      readonly description?: string;
+    };
+    const url = rendering.operation({ operationId, summary, tags });
+    const address = kind === "paths" ? `${method.toUpperCase()} ${path}` : path;
+    const text = `${address}. ${toWords(partsOf(description ?? ""))}`;
+    const words = [take(url), ...fieldsOf(document, pointer)].join(" ");
+    return { page: summary, heading: address, url, text, words, weight };
+  });
 }
 
 /** The names of all fields in an operation's request. */
-function fieldsOf(document: Node, path: string, method: string): string[] {
-  const kind = path.startsWith("/") ? "paths" : "webhooks";
-  const body = dereference(document, toPointer([kind, path, method, "requestBody", "content"]));
+function fieldsOf(document: Node, pointer: string): string[] {
+  const body = dereference(document, `${pointer}/requestBody/content`);
   const parts = Array.from(walk(body, ["example", "examples"]), ({ part }) => part);
   const names = parts.flatMap((part) => (isNode(part) ? members(part.properties).map(([name]) => name) : []));
   return [...new Set(names)];

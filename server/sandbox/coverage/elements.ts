@@ -1,5 +1,6 @@
 import { find, follow, isNode, members, type Node } from "../../../openapi/document/node.ts";
-import { step, stepsOf, toPointer } from "../../../openapi/document/pointer.ts";
+import { operationsOf } from "../../../openapi/document/operations.ts";
+import { step, stepsOf } from "../../../openapi/document/pointer.ts";
 import type { SandboxSchemas } from "../../contract/document.ts";
 
 /** An element of the contract that a call or a delivery can meet. */
@@ -30,20 +31,15 @@ export function readElements(document: Node): Elements {
     const content = members(isNode(message) ? message.content : undefined);
     return content.map(([type]) => readPart(document, `${pointer}/content${step(type)}/schema`, direction));
   };
-  const operations = members(document.paths).flatMap(([path, item]) =>
-    members(item).map(([method, { operationId, responses }]) => {
-      const at = toPointer(["paths", path, method]);
-      return {
-        id: String(operationId),
-        request: partsOf(`${at}/requestBody`, "request"),
-        responses: members(responses).map(([status]) => {
-          return { status, parts: partsOf(`${at}/responses/${status}`, "response") };
-        }),
-      };
+  const operations = operationsOf(document, ["paths"]).map(({ pointer, operation }) => ({
+    id: String(operation.operationId),
+    request: partsOf(`${pointer}/requestBody`, "request"),
+    responses: members(operation.responses).map(([status]) => {
+      return { status, parts: partsOf(`${pointer}/responses/${status}`, "response") };
     }),
-  );
-  const events = members(document.webhooks).map(([name]) => {
-    return { name, parts: partsOf(`/webhooks${step(name)}/post/requestBody`, "event") };
+  }));
+  const events = operationsOf(document, ["webhooks"]).map(({ path: name, pointer }) => {
+    return { name, parts: partsOf(`${pointer}/requestBody`, "event") };
   });
   const codes = codesInExamples(document);
 

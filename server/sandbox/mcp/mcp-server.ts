@@ -1,7 +1,7 @@
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
-import { readContract } from "../../contract/document.ts";
+import { readDocument } from "../../contract/document.ts";
 import { isLocalName } from "../../http/middleware/request-head.ts";
 import { fetchInTime } from "../command-options.ts";
 
@@ -91,8 +91,8 @@ const TOOLS: readonly Tool[] = [
 export async function createMcpServer(options: McpOptions): Promise<McpServer> {
   const send = await connect(options);
   const documents = {
-    openapi: (await readContract("openapi")) as unknown as Node,
-    sandbox: (await readContract("sandbox")) as unknown as Node,
+    openapi: (await readDocument("openapi")) as unknown as Node,
+    sandbox: (await readDocument("sandbox")) as unknown as Node,
   };
   const server = new McpServer(
     { name: "refund-contract-sandbox", version: String((documents.sandbox.info as Node).version) },

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Addition, type Draw, toLaterDocument } from "../../../openapi/document/later.ts";
 import { find, isNode, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
-import { type ContractDocument, readContract } from "../../contract/document.ts";
+import { type ContractDocument, readDocument } from "../../contract/document.ts";
 import { resourceKind } from "../../domain/events.ts";
 
 /** Such as `{ path: "/v1/refunds", method: "post", status: 201 }`. */
@@ -35,7 +35,7 @@ export type LaterApi = {
 
 /** Draws a later version of the published contract: the same for the same seed. */
 export async function createLaterApi(seed: number): Promise<LaterApi> {
-  const published = (await readContract("openapi")) as unknown as Node;
+  const published = (await readDocument("openapi")) as unknown as Node;
   const draw: Draw = (label) =>
     createHash("sha256").update(`${seed} ${label}`).digest().readUInt32BE() / 2 ** 32;
   const { document, additions } = toLaterDocument(published, draw);

@@ -3,14 +3,14 @@ import { readdir } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { operationsOf, routeOf } from "../../../scripts/docs/pages.ts";
+import { documentedOperations, routeOf } from "../../../scripts/docs/pages.ts";
 import { sharedBrowser } from "../../helpers/browser.ts";
 import { DESK, DIST, goTo, headingOf, openSite, readBuilt } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
-const operations = [readContract("openapi"), readContract("sandbox")]
-  .flatMap(({ document }) => operationsOf(document))
-  .map((operation) => ({ name: operation.summary, route: `#/${routeOf(operation)}` }));
+const operations = documentedOperations(readContract("openapi"), readContract("sandbox")).map(
+  (operation) => ({ name: operation.summary, route: `#/${routeOf(operation)}` }),
+);
 
 const site = forSuite(openSite);
 let page: Page;

@@ -1,34 +1,32 @@
-import { locate, members, type Node } from "../../../openapi/document/node.ts";
-import { step } from "../../../openapi/document/pointer.ts";
+import { members, type Node } from "../../../openapi/document/node.ts";
+import { type OperationAt, operationsOf } from "../../../openapi/document/operations.ts";
+import { holderOf, isWithin, step } from "../../../openapi/document/pointer.ts";
 import { type Draft, type Mutant, mutant, put, remove, renameMember } from "./mutant.ts";
 
 /** Changes of paths, methods, operations and the parts around the schemas of their messages. */
 export function mutantsOfMessages(document: Node): Mutant[] {
+  const operations = operationsOf(document);
+  const items = new Set(operations.map(({ pointer }) => holderOf(pointer)));
   return [
-    ...members(document.paths).flatMap(([path, item]) => ofItem(document, "paths", path, item)),
-    ...members(document.webhooks).flatMap(([name, item]) => ofItem(document, "webhooks", name, item)),
+    ...[...items].flatMap(ofItem),
+    ...operations.flatMap((operation) => [
+      mutant(operation.pointer, "method changed", (parent, key) => renameMember(parent, key, "put")),
+      ...(operation.kind === "paths" ? ofOperation(operation) : ofReceiver(operation)),
+    ]),
     ...ofParts(document),
     ...ofSecurity(document),
   ];
 }
 
-function ofItem(document: Node, holder: "paths" | "webhooks", name: string, item: Node): Mutant[] {
-  const here = `/${holder}${step(name)}`;
-  const what = holder === "paths" ? "path" : "webhook";
+function ofItem(pointer: string): Mutant[] {
+  const what = isWithin(pointer, "/paths") ? "path" : "webhook";
   return [
-    remove(here, `${what} removed`),
-    mutant(here, `${what} renamed`, (parent, key) => renameMember(parent, key, `${key}X`)),
-    ...Object.keys(item).flatMap((method) => [
-      mutant(here + step(method), "method changed", (parent, key) => renameMember(parent, key, "put")),
-      ...(holder === "paths"
-        ? ofOperation(document, here + step(method))
-        : ofReceiver(document, here + step(method))),
-    ]),
+    remove(pointer, `${what} removed`),
+    mutant(pointer, `${what} renamed`, (parent, key) => renameMember(parent, key, `${key}X`)),
   ];
 }
 
-function ofOperation(document: Node, pointer: string): Mutant[] {
-  const [, operation] = locate(document, pointer);
+function ofOperation({ pointer, operation }: OperationAt): Mutant[] {
   const [success = "", ...others] = Object.keys(operation.responses as Node);
   const statusAdded = (status: string, like: string) =>
     mutant(
@@ -48,8 +46,7 @@ function ofOperation(document: Node, pointer: string): Mutant[] {
   ];
 }
 
-function ofReceiver(document: Node, pointer: string): Mutant[] {
-  const [, receiver] = locate(document, pointer);
+function ofReceiver({ pointer, operation: receiver }: OperationAt): Mutant[] {
   return [
     remove(`${pointer}/security`, "security added"),
     remove(`${pointer}/requestBody`, "request body removed"),

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { createPaymentLineParser } from "../../../../server/admin/payment-line.ts";
-import { readContract } from "../../../../server/contract/document.ts";
+import { readDocument } from "../../../../server/contract/document.ts";
 
-const parsePaymentLine = createPaymentLineParser(await readContract("payment-lines"));
+const parsePaymentLine = createPaymentLineParser(await readDocument("payment-lines"));
 
 const payment = { merchant: "acme", paymentId: "pay_1" };
 const amount = { currency: "USD", value: 19.99 };

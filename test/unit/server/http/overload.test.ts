@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { pino } from "pino";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { readContract } from "../../../../server/contract/document.ts";
+import { readDocument } from "../../../../server/contract/document.ts";
 import {
   compileResponseValidators,
   type FindResponseValidator,
@@ -31,8 +31,8 @@ const logged: { level: number; refused: number; msg: string }[] = [];
 const log = { write: (line: string) => void logged.push(JSON.parse(line)) };
 
 beforeAll(async () => {
-  const document = await readContract("openapi");
-  const documents = [document, await readContract("sandbox")];
+  const document = await readDocument("openapi");
+  const documents = [document, await readDocument("sandbox")];
   findValidator = compileResponseValidators(document);
   const listener = refuseOverload((_request, response) => response.writeHead(PASSED_ON).end(), {
     documents,
