@@ -1,4 +1,4 @@
-import { KEYWORDS } from "./keywords.ts";
+import { KEYWORDS, limitsValues } from "./keywords.ts";
 import { locate, members, type Node } from "./node.ts";
 import { operationsOf } from "./operations.ts";
 import { holderOf, step } from "./pointer.ts";
@@ -82,9 +82,9 @@ function ofKeyword(document: Node, here: string, keyword: string, location: Mess
   const holder = locate(document, here)[1];
   const value = holder[keyword];
   const pointer = here + step(keyword);
-  const { limits, holds, idle } = KEYWORDS[keyword] ?? {};
-  if (limits === undefined) throw new Error(`no rule for the keyword ${keyword} at ${here}`);
-  if (limits === "nothing" || value === idle || !concerns(limits, holder)) return [];
+  const isLimit = limitsValues(keyword, holder);
+  if (isLimit === undefined) throw new Error(`no rule for the keyword ${keyword} at ${here}`);
+  if (!isLimit) return [];
 
   const rule = { pointer, keyword, value, holder };
   const below = (name: string) => ({ ...location, at: location.at + step(name) });
@@ -93,7 +93,7 @@ function ofKeyword(document: Node, here: string, keyword: string, location: Mess
     (names as string[]).map((name, index) =>
       toConstraint(below(name), { ...rule, pointer: from + step(index), value: toValue(name) }),
     );
-  switch (holds) {
+  switch (KEYWORDS[keyword]?.holds) {
     case "names":
       return each(value, pointer, (name) => name);
     case "names by trigger":
@@ -118,11 +118,6 @@ function ofKeyword(document: Node, here: string, keyword: string, location: Mess
   if (keyword === "additionalProperties" && typeof value !== "boolean")
     throw new Error(`no rule for a schema at ${pointer}`);
   return [toConstraint(location, rule)];
-}
-
-/** The format of a number names the type in generated code; its bounds are the constraint. */
-function concerns(limits: string, { type }: Node): boolean {
-  return limits !== "text" || type === undefined || [type].flat().includes("string");
 }
 
 function ofBranches(

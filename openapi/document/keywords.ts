@@ -15,6 +15,8 @@ export type Keyword = {
   readonly obeying?: values.Values;
   /** Values just beyond them. */
   readonly breaking?: values.Values;
+  /** The side of a bound: of a length, a size or a number. `above` and `below` exclude the bound itself. */
+  readonly bound?: "least" | "most" | "above" | "below";
   /** Values of the keyword that differ by a small mistake. */
   readonly mistaken?: (value: unknown, schema: Node) => unknown[];
   /** Another keyword that looks alike, and its value. */
@@ -111,11 +113,11 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     confused: (value) => ({ enum: [value, "OTHER"] }),
   },
   minLength: {
-    ...{ limits: "text", compare: leastCount, mistaken: nearCounts },
+    ...{ limits: "text", bound: "least", compare: leastCount, mistaken: nearCounts },
     ...{ obeying: textsOfLength(0), breaking: textsOfLength(-1) },
   },
   maxLength: {
-    ...{ limits: "text", compare: upperBound, mistaken: nearCounts },
+    ...{ limits: "text", bound: "most", compare: upperBound, mistaken: nearCounts },
     ...{ obeying: textsOfLength(0), breaking: textsOfLength(1) },
   },
   pattern: {
@@ -129,21 +131,23 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     ...{ limits: "text", compare: compare.knownList, holds: "values", mistaken: nearLists },
   },
   minimum: {
-    ...{ limits: "number", compare: lowerBound, mistaken: nearNumbers },
+    ...{ limits: "number", bound: "least", compare: lowerBound, mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(0), breaking: stepsBeyond(-1) },
   },
   maximum: {
-    ...{ limits: "number", compare: upperBound, mistaken: nearNumbers },
+    ...{ limits: "number", bound: "most", compare: upperBound, mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(0), breaking: stepsBeyond(1) },
   },
   exclusiveMinimum: {
-    ...{ limits: "number", compare: lowerBound, mistaken: nearNumbers, remedy: "say `minimum`" },
+    ...{ limits: "number", bound: "above", compare: lowerBound, mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(1), breaking: stepsBeyond(0, -1) },
+    remedy: "say `minimum`",
     confused: (value) => ({ minimum: value }),
   },
   exclusiveMaximum: {
-    ...{ limits: "number", compare: upperBound, mistaken: nearNumbers, remedy: "say `maximum`" },
+    ...{ limits: "number", bound: "below", compare: upperBound, mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(-1), breaking: stepsBeyond(0, 1) },
+    remedy: "say `maximum`",
     confused: (value) => ({ maximum: value }),
   },
   "x-fraction-digits": {
@@ -151,11 +155,11 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     ...{ obeying: values.enoughDigits, breaking: values.tooManyDigits },
   },
   minItems: {
-    ...{ limits: "list", compare: leastCount, mistaken: nearCounts },
+    ...{ limits: "list", bound: "least", compare: leastCount, mistaken: nearCounts },
     ...{ obeying: listsOfLength(0), breaking: listsOfLength(-1) },
   },
   maxItems: {
-    ...{ limits: "list", compare: upperBound, mistaken: nearCounts },
+    ...{ limits: "list", bound: "most", compare: upperBound, mistaken: nearCounts },
     ...{ obeying: listsOfLength(0), breaking: listsOfLength(1) },
   },
   uniqueItems: { limits: "list", compare: compare.flag, idle: false, breaking: values.sameItems },
@@ -167,8 +171,8 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   additionalProperties: {
     ...{ limits: "object", idle: true, mistaken: () => [true], breaking: values.withUnknownMember },
   },
-  minProperties: { limits: "object", compare: leastCount, breaking: values.fewerMembers },
-  maxProperties: { limits: "object", compare: upperBound, breaking: values.moreMembers },
+  minProperties: { limits: "object", bound: "least", compare: leastCount, breaking: values.fewerMembers },
+  maxProperties: { limits: "object", bound: "most", compare: upperBound, breaking: values.moreMembers },
   dependentRequired: {
     ...{ limits: "object", compare: opaque, holds: "names by trigger", newIn31: true, remedy: SAY_IT },
   },
@@ -221,4 +225,15 @@ export function keywordsHolding(...kinds: readonly Keyword["holds"][]): string[]
 /** The keywords that limit values of these kinds. */
 export function keywordsLimiting(...kinds: readonly Keyword["limits"][]): string[] {
   return Object.keys(KEYWORDS).filter((name) => kinds.includes(KEYWORDS[name]?.limits));
+}
+
+/**
+ * Whether a keyword limits the values of a schema that has it; undefined for a keyword that no values are derived for. The format
+ * of a number does not, because it names the type in generated code: the bounds are the constraint.
+ */
+export function limitsValues(keyword: string, schema: Node): boolean | undefined {
+  const { limits, idle } = KEYWORDS[keyword] ?? {};
+  if (limits === undefined) return undefined;
+  const isText = schema.type === undefined || [schema.type].flat().includes("string");
+  return limits !== "nothing" && schema[keyword] !== idle && (limits !== "text" || isText);
 }

@@ -24,9 +24,6 @@ export type BodyChange = Edit & {
   readonly violation: string;
 };
 
-/** Keywords that only our own validator knows: to others, values that violate them look valid. */
-const OWN_KEYWORDS = ["x-fraction-digits"];
-
 /**
  * Changes that violate one constraint and no other value. Throws when there is none, so that no constraint stays untested.
  * Those that violate it together with another one are left out where others violate it alone.
@@ -36,7 +33,8 @@ export function breakingChanges(model: BodyModel, constraint: Constraint): BodyC
   const changes = changesAt(model, constraint, "breaking").flatMap((change) => {
     const violations = model.violationsOf(edit(change.body, change));
     const [violation] = violations;
-    if (OWN_KEYWORDS.includes(keyword) && !violation) return { ...change, alone: true };
+    // No validator but our own knows extensions: to others, values that violate them look valid.
+    if (keyword.startsWith("x-") && !violation) return { ...change, alone: true };
     if (!violation?.keywords.has(keyword) || violations.length > 1) return [];
     return { ...change, violation: violation.pointer, alone: violation.keywords.size === 1 };
   });

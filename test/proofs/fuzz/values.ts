@@ -1,58 +1,113 @@
 import fc, { type Arbitrary } from "fast-check";
-import { KEYWORDS } from "../../../openapi/document/keywords.ts";
+import { shorten } from "../../../openapi/document/comparisons.ts";
+import { KEYWORDS, type Keyword, limitsValues } from "../../../openapi/document/keywords.ts";
 import type { Node } from "../../../openapi/document/node.ts";
+import { createCompiler } from "../../../openapi/document/schemas.ts";
 
-/** The keywords that decide how a value is generated. References have been followed. */
+/** The keywords that the generators read by name. References have been followed. */
 export type Schema = Node & {
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly minLength?: number;
-  readonly maxLength?: number;
+  readonly type?: string | readonly string[];
   readonly pattern?: string;
   readonly format?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
   readonly "x-fraction-digits"?: number;
   readonly items?: Schema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
   readonly uniqueItems?: boolean;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly minProperties?: number;
   readonly oneOf?: readonly Schema[];
 };
+
+/** The keywords that the generators obey, in addition to all bounds. For any other, values are taken from the table. */
+const GENERATED = [
+  ...["type", "pattern", "x-fraction-digits", "items", "uniqueItems", "oneOf"],
+  ...["properties", "required", "additionalProperties", "unevaluatedProperties"],
+];
 
 /** When shrinking, a rare choice is replaced by the usual one if the error remains. */
 const SHRINK_TO_FIRST = { withCrossShrink: true };
 
-/** Values that a schema allows. Throws for a keyword that the table of keywords has no values for. */
+/**
+ * Values that a schema allows. Throws for a keyword that neither a generator nor the table of keywords obeys, and otherwise
+ * with the first value that the schema does not allow.
+ */
 export function toValid(schema: Schema): Arbitrary<unknown> {
-  const unknown = Object.keys(schema).find((keyword) => KEYWORDS[keyword]?.limits === undefined);
-  if (unknown !== undefined) throw new Error(`fuzzing has no values for the keyword "${unknown}"`);
-  if (schema.const !== undefined) return fc.constant(schema.const);
-  if (schema.enum) return fc.constantFrom(...schema.enum);
-  if (schema.oneOf) return fc.oneof(...schema.oneOf.map(toValid));
-  switch (schema.type) {
-    case "string":
-      return toText(schema);
-    case "boolean":
-      return fc.boolean();
-    case "integer":
-      return fc.integer({ min: schema.minimum ?? -1000, max: schema.maximum ?? 1000 });
-    case "number":
-      return toNumber(schema);
-    case "array":
-      return toArray(schema);
-    case "object":
-      return toObject(schema);
-    default:
-      throw new Error(`fuzzing has no values for the type "${schema.type}"`);
-  }
+  const allows = createCompiler({})(schema);
+  return generate(schema).map((value) => {
+    if (!allows(value)) throw new Error(`fuzzing made ${shorten(value)}, against ${shorten(schema)}`);
+    return value;
+  });
 }
 
-/** A string with a format is one of a few fixed ones, because a schema can't describe a format. */
+function generate(schema: Schema): Arbitrary<unknown> {
+  const limits = Object.keys(schema).filter((keyword) => limitsValues(keyword, schema) ?? true);
+  const others = limits.filter((keyword) => !isGenerated(keyword, schema));
+  if (others.length > 0) return toObeying(schema, others);
+  if (schema.oneOf) return fc.oneof(...schema.oneOf.map(generate));
+  const types = [schema.type].flat().map((type = "") => {
+    const toValues = BY_TYPE[type];
+    if (!toValues) throw new Error(`fuzzing has no values for the type "${type}"`);
+    return toValues({ ...schema, type });
+  });
+  return fc.oneof(...types);
+}
+
+function isGenerated(keyword: string, { format = "" }: Schema): boolean {
+  if (keyword === "format") return format in FORMATS;
+  return GENERATED.includes(keyword) || KEYWORDS[keyword]?.bound !== undefined;
+}
+
+/** Values of the table for some keywords, derived from values that obey the bounds beside them. */
+function toObeying(schema: Schema, keywords: readonly string[]): Arbitrary<unknown> {
+  const unknown = keywords.find((keyword) => !KEYWORDS[keyword]?.obeying);
+  if (unknown !== undefined) throw new Error(`fuzzing has no values for the keyword "${unknown}"`);
+  // No validator knows them, so nothing could find the values that obey several.
+  const own = Object.keys(schema).filter((name) => name.startsWith("x-") && limitsValues(name, schema));
+  if (own.length > 1) throw new Error(`fuzzing has no values for ${own.join(" and ")} together`);
+
+  const allows = createCompiler({})(schema);
+  const { type, ...rest } = schema;
+  const bounds = Object.entries(rest).filter(([keyword]) => KEYWORDS[keyword]?.bound);
+  const current =
+    type === undefined ? fc.constant(undefined) : generate({ type, ...Object.fromEntries(bounds) });
+  const sources = keywords.filter((keyword) => own.length === 0 || own.includes(keyword));
+  return fc.tuple(current, fc.nat()).map(([current, choice]) => {
+    const texts = sources.flatMap((keyword) => {
+      return KEYWORDS[keyword]?.obeying?.({ value: schema[keyword], schema, current, others: [] }) ?? [];
+    });
+    const values = texts.map((text) => JSON.parse(text)).filter((value) => allows(value));
+    if (values.length === 0) throw new Error(`fuzzing has no values for ${shorten(schema)}`);
+    return values[choice % values.length];
+  });
+}
+
+const BY_TYPE: Readonly<Record<string, (schema: Schema) => Arbitrary<unknown>>> = {
+  ...{ string: toText, integer: toNumber, number: toNumber, array: toArray, object: toObject },
+  ...{ boolean: () => fc.boolean(), null: () => fc.constant(null) },
+};
+
+const INSIDE = { least: 0, above: 1, most: 0, below: -1 };
+
+/** The least and the most that the bounds of a schema allow, in steps of `1 / scale`; the usual ones where there are none. */
+function rangeOf(
+  schema: Schema,
+  kind: Keyword["limits"],
+  usual: readonly [least: number, most: number],
+  scale = 1,
+): [least: number, most: number] {
+  const of = (...sides: readonly Keyword["bound"][]) =>
+    Object.entries(schema).flatMap(([keyword, value]) => {
+      const { limits, bound } = KEYWORDS[keyword] ?? {};
+      if (limits !== kind || !bound || !sides.includes(bound)) return [];
+      return [Math.round(Number(value) * scale) + INSIDE[bound]];
+    });
+  const [least, most] = [Math.max(...of("least", "above")), Math.min(...of("most", "below"))];
+  return [
+    Number.isFinite(least) ? least : Math.min(usual[0], most),
+    Number.isFinite(most) ? most : Math.max(usual[1], least),
+  ];
+}
+
+/** Formats of which the generators make more values than the table has samples. */
 const FORMATS: Readonly<Record<string, Arbitrary<string>>> = {
   // Nothing is ever sent to these addresses: their merchant has no events.
   uri: fc
@@ -74,12 +129,11 @@ const FORMATS: Readonly<Record<string, Arbitrary<string>>> = {
 /** Long strings are rare: they take time, and most errors are found by short ones and at the bounds. */
 const USUAL_LENGTH = 20;
 
-function toText({ minLength = 0, maxLength = 1000, pattern, format }: Schema): Arbitrary<string> {
-  if (format !== undefined) {
-    const known = FORMATS[format];
-    if (!known) throw new Error(`fuzzing has no values for the format "${format}"`);
-    return known;
-  }
+function toText(schema: Schema): Arbitrary<string> {
+  const { pattern, format = "" } = schema;
+  const known = FORMATS[format];
+  if (known) return known;
+  const [minLength, maxLength] = rangeOf(schema, "text", [0, 1000]);
   const unit = pattern === undefined ? "binary" : fc.constantFrom(...charactersOf(pattern));
   const usual = Math.max(minLength, Math.min(maxLength, USUAL_LENGTH));
   return fc.oneof(
@@ -104,35 +158,38 @@ function charactersOf(pattern: string): readonly string[] {
 }
 
 function toNumber(schema: Schema): Arbitrary<number> {
-  const scale = 10 ** (schema["x-fraction-digits"] ?? 0);
-  const least = schema.exclusiveMinimum ?? schema.minimum ?? 0;
-  const max = Math.round((schema.maximum ?? 1e9) * scale);
-  const min = Math.round(least * scale) + (schema.exclusiveMinimum === undefined ? 0 : 1);
+  const scale = schema.type === "integer" ? 1 : 10 ** (schema["x-fraction-digits"] ?? 0);
+  const [min, max] = rangeOf(schema, "number", [-1000 * scale, 1000 * scale], scale);
   // Small amounts first, because a large one leaves little for the next.
   return fc
     .oneof(
       SHRINK_TO_FIRST,
-      { weight: 6, arbitrary: fc.integer({ min, max: min + 5000 }) },
+      { weight: 6, arbitrary: fc.integer({ min, max: Math.min(max, min + 5000) }) },
       { weight: 3, arbitrary: fc.maxSafeNat().map((any) => min + (any % (max - min + 1))) },
       { weight: 1, arbitrary: fc.constantFrom(min, max) },
     )
     .map((units) => units / scale);
 }
 
-function toArray({ items, minItems = 0, maxItems = 10, uniqueItems = false }: Schema): Arbitrary<unknown[]> {
-  if (!items) throw new Error("fuzzing has no values for a list of anything");
-  const limits = { minLength: minItems, maxLength: maxItems };
-  if (uniqueItems) return fc.uniqueArray(toValid(items), limits);
+function toArray(schema: Schema): Arbitrary<unknown[]> {
+  if (!schema.items) throw new Error("fuzzing has no values for a list of anything");
+  const [minLength, maxLength] = rangeOf(schema, "list", [0, 10]);
+  const items = generate(schema.items);
+  if (schema.uniqueItems) return fc.uniqueArray(items, { minLength, maxLength });
   return fc.oneof(
     SHRINK_TO_FIRST,
-    { weight: 8, arbitrary: fc.array(toValid(items), limits) },
-    { weight: 1, arbitrary: fc.array(toValid(items), { ...limits, minLength: maxItems }) },
+    { weight: 8, arbitrary: fc.array(items, { minLength, maxLength }) },
+    { weight: 1, arbitrary: fc.array(items, { minLength: maxLength, maxLength }) },
   );
 }
 
-function toObject({ properties = {}, required = [], minProperties = 0 }: Schema): Arbitrary<Node> {
-  const fields = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, toValid(part)]));
+function toObject(schema: Schema): Arbitrary<Node> {
+  const { properties = {}, required = [] } = schema;
+  const fields = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, generate(part)]));
+  const [least, most] = rangeOf(schema, "object", [0, Number.POSITIVE_INFINITY]);
+  if (least > Object.keys(fields).length || most < required.length)
+    throw new Error(`fuzzing has no values for ${shorten(schema)}`);
   return fc
     .record(fields, { requiredKeys: [...required], noNullPrototype: true })
-    .filter((value) => Object.keys(value).length >= minProperties);
+    .filter((value) => Object.keys(value).length >= least && Object.keys(value).length <= most);
 }
