@@ -17,6 +17,8 @@ export type Keyword = {
   readonly breaking?: values.Values;
   /** The side of a bound: of a length, a size or a number. `above` and `below` exclude the bound itself. */
   readonly bound?: "least" | "most" | "above" | "below";
+  /** What a form says about it, such as `at most 255 characters`; empty where the field itself shows it. */
+  readonly hint?: (value: unknown, schema: Node) => string;
   /** Values of the keyword that differ by a small mistake. */
   readonly mistaken?: (value: unknown, schema: Node) => unknown[];
   /** Another keyword that looks alike, and its value. */
@@ -87,6 +89,10 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   "date-time": ["date", "time"],
 };
 
+/** No words are needed: the field shows it. */
+const shown = () => "";
+const toWords = (number: unknown): string => Number(number).toLocaleString("en-US");
+
 const { textsOfLength, listsOfLength, stepsBeyond } = values;
 const { leastCount, lowerBound, upperBound, opaque } = compare;
 const informs: Keyword = { limits: "nothing", compare: compare.cosmetic };
@@ -100,11 +106,11 @@ const SAY_IT = "say the same in the description as well";
  */
 export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   type: {
-    ...{ limits: "any", compare: compare.types, mistaken: nearTypes },
+    ...{ limits: "any", compare: compare.types, mistaken: nearTypes, hint: shown },
     ...{ obeying: values.itself, breaking: values.otherTypes },
   },
   enum: {
-    ...{ limits: "any", compare: compare.allowedList, holds: "values", mistaken: nearLists },
+    ...{ limits: "any", compare: compare.allowedList, holds: "values", mistaken: nearLists, hint: shown },
     ...{ obeying: values.listedValues, breaking: values.nearMisses },
   },
   const: {
@@ -115,17 +121,25 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   minLength: {
     ...{ limits: "text", bound: "least", compare: leastCount, mistaken: nearCounts },
     ...{ obeying: textsOfLength(0), breaking: textsOfLength(-1) },
+    hint: (value) => (Number(value) > 1 ? `at least ${value} characters` : ""),
   },
   maxLength: {
     ...{ limits: "text", bound: "most", compare: upperBound, mistaken: nearCounts },
     ...{ obeying: textsOfLength(0), breaking: textsOfLength(1) },
+    hint: (value) => `at most ${value} characters`,
   },
   pattern: {
     ...{ limits: "text", compare: opaque, obeying: values.insideText, breaking: values.aroundText },
+    // That U+0000 is excluded is not worth mentioning.
+    hint: (value, schema) =>
+      String(value).includes("\\x00") ? "" : String(schema["x-pattern-message"] ?? ""),
   },
   format: {
     ...{ limits: "text", compare: opaque, mistaken: (value) => [...(FORMATS[String(value)] ?? [])] },
     ...{ obeying: values.formatSamples("obeying"), breaking: values.formatSamples("breaking") },
+    // A pattern beside it says more.
+    hint: (value, { pattern }) =>
+      pattern === undefined ? `such as ${values.FORMAT_SAMPLES[String(value)]?.obeying[0] ?? value}` : "",
   },
   "x-extensible-enum": {
     ...{ limits: "text", compare: compare.knownList, holds: "values", mistaken: nearLists },
@@ -133,26 +147,30 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   minimum: {
     ...{ limits: "number", bound: "least", compare: lowerBound, mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(0), breaking: stepsBeyond(-1) },
+    hint: (value, { maximum }) =>
+      maximum === undefined ? `at least ${toWords(value)}` : `${toWords(value)} to ${toWords(maximum)}`,
   },
   maximum: {
     ...{ limits: "number", bound: "most", compare: upperBound, mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(0), breaking: stepsBeyond(1) },
+    hint: (value, { minimum }) => (minimum === undefined ? `at most ${toWords(value)}` : ""),
   },
   exclusiveMinimum: {
     ...{ limits: "number", bound: "above", compare: lowerBound, mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(1), breaking: stepsBeyond(0, -1) },
-    remedy: "say `minimum`",
+    ...{ hint: (value) => `more than ${toWords(value)}`, remedy: "say `minimum`" },
     confused: (value) => ({ minimum: value }),
   },
   exclusiveMaximum: {
     ...{ limits: "number", bound: "below", compare: upperBound, mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(-1), breaking: stepsBeyond(0, 1) },
-    remedy: "say `maximum`",
+    ...{ hint: (value) => `less than ${toWords(value)}`, remedy: "say `maximum`" },
     confused: (value) => ({ maximum: value }),
   },
   "x-fraction-digits": {
     ...{ limits: "number", compare: upperBound, mistaken: nearCounts },
     ...{ obeying: values.enoughDigits, breaking: values.tooManyDigits },
+    hint: (value) => `at most ${value} decimals`,
   },
   minItems: {
     ...{ limits: "list", bound: "least", compare: leastCount, mistaken: nearCounts },
@@ -220,11 +238,6 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
 /** The keywords whose values have parts of a kind. */
 export function keywordsHolding(...kinds: readonly Keyword["holds"][]): string[] {
   return Object.keys(KEYWORDS).filter((name) => kinds.includes(KEYWORDS[name]?.holds));
-}
-
-/** The keywords that limit values of these kinds. */
-export function keywordsLimiting(...kinds: readonly Keyword["limits"][]): string[] {
-  return Object.keys(KEYWORDS).filter((name) => kinds.includes(KEYWORDS[name]?.limits));
 }
 
 /**

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { type OutputChunk, rolldown } from "rolldown";
 import { parse } from "yaml";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
-import { keywordsLimiting } from "../../openapi/document/keywords.ts";
-import { dereference, type Node } from "../../openapi/document/node.ts";
-import { step } from "../../openapi/document/pointer.ts";
+import { toPointer } from "../../openapi/document/pointer.ts";
 import { CONSOLE, replaceFolder } from "../command/built-folder.ts";
 import { secondsSince } from "../command/command.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 import { callsOf } from "../docs/reference/calls.ts";
+import { readForm } from "./console-forms.ts";
 
 const SOURCE = join(ROOT, "server/sandbox/console");
 const SCENARIOS = join(ROOT, "openapi/sandbox/scenarios.arazzo.yaml");
@@ -70,7 +69,10 @@ async function readForPage() {
     ["sandbox", "NewFault"],
     ["sandbox", "NewSecret"],
   ] as const;
-  const constraints = forms.map(([name, schema]) => [schema, readForm(name, schema)]);
+  const constraints = forms.map(([name, schema]) => {
+    const pointer = toPointer(["components", "schemas", schema]);
+    return [schema, readForm(readContract(name).document, pointer)];
+  });
   return {
     ...(await readScenarios()),
     forms: Object.fromEntries(constraints),
@@ -105,47 +107,6 @@ async function readScenarios() {
     used.map(({ id, method, path }) => [id, { method: method.toLowerCase(), path }]),
   );
   return { workflows, operations };
-}
-
-type Schema = Node & {
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-  readonly oneOf?: readonly Schema[];
-};
-
-/** The keywords that a form shows and that browsers check. */
-const SHOWN = [...keywordsLimiting("any", "text", "number"), "x-pattern-message"];
-
-/** The constraints of each field of a schema, by its JSON Pointer. */
-function readForm(contract: "openapi" | "sandbox", name: string): Record<string, object> {
-  const { document } = readContract(contract);
-  const fieldsOf = (schema: Schema, pointer: string, isRequired: boolean): [string, object][] => {
-    if (schema.oneOf) return toVariants(schema.oneOf, pointer);
-    const { properties = {}, required = [] } = schema;
-    const inner = Object.entries(properties).flatMap(([key, property]) =>
-      fieldsOf(property, pointer + step(key), isRequired && required.includes(key)),
-    );
-    if (inner.length > 0) return inner;
-    const shown = Object.entries(schema).filter(([keyword]) => SHOWN.includes(keyword));
-    return [[pointer, { ...Object.fromEntries(shown), required: isRequired }]];
-  };
-  return Object.fromEntries(
-    fieldsOf(dereference(document, `/components/schemas/${name}`) as Schema, "", true),
-  );
-}
-
-/** Each variant has its own value of the field that selects it, and its own strings in the list next to it. */
-function toVariants(variants: readonly Schema[], pointer: string): [string, object][] {
-  const lists = variants.map(({ properties: { type, details } = {} }) => [
-    type?.const,
-    details?.items?.enum ?? [],
-  ]);
-  const tags = lists.map(([type]) => type);
-  return [
-    [`${pointer}/type`, { type: "string", required: true, enum: tags }],
-    [`${pointer}/details`, { type: "array", required: false, choices: Object.fromEntries(lists) }],
-  ];
 }
 
 function toAsset(name: string, type: string, content: string): [name: string, content: string] {

@@ -1,16 +1,12 @@
-/** The keywords of the contract for a field of a request. */
+/** What the contract says about a field of a request. The build takes it from the keywords (`scripts/pages/console-forms.ts`). */
 export type Constraints = {
   type: "string" | "number" | "integer" | "array";
-  format?: string;
   required: boolean;
-  minLength?: number;
-  maxLength?: number;
-  pattern?: string;
-  minimum?: number;
-  maximum?: number;
-  enum?: string[];
-  "x-fraction-digits"?: number;
-  "x-pattern-message"?: string;
+  /** The constraints in words, such as `at most 255 characters`. */
+  hint?: string | undefined;
+  /** The constraints of the text, for the browser. */
+  pattern?: string | undefined;
+  enum?: string[] | undefined;
   /** The strings that a list may contain, by the option that is chosen next to it. */
   choices?: Record<string, string[]>;
 };
@@ -70,42 +66,4 @@ export function constraintsOf(form: FormName, pointer: string): Constraints {
 /** Whether the object at a JSON Pointer has variants, of which each may have a list. */
 export function isVariant(form: FormName, pointer: string): boolean {
   return contract.forms[form][`${pointer}/details`]?.choices !== undefined;
-}
-
-/** The constraints in words, such as `at most 255 characters`. */
-export function inWords({
-  format,
-  maxLength,
-  minimum,
-  maximum,
-  "x-fraction-digits": fractionDigits,
-  "x-pattern-message": patternMessage,
-  pattern,
-}: Constraints): string {
-  if (format === "date-time") return "such as 2026-11-24T15:30:00Z";
-  const words = [
-    ...(minimum !== undefined && maximum !== undefined
-      ? [`${minimum} to ${maximum.toLocaleString("en-US")}`]
-      : []),
-    ...(fractionDigits !== undefined ? [`at most ${fractionDigits} decimals`] : []),
-    ...(maxLength !== undefined ? [`at most ${maxLength} characters`] : []),
-    // The pattern that only excludes U+0000 is not worth mentioning.
-    ...(pattern !== undefined && !pattern.includes("\\x00") && patternMessage ? [patternMessage] : []),
-  ];
-  return words.join(", ");
-}
-
-/** The constraints as a `pattern` for the browser, which counts characters as the contract does: in code points. */
-export function toPattern({
-  type,
-  minLength = 0,
-  maxLength,
-  pattern,
-  "x-fraction-digits": fractionDigits,
-}: Constraints): string | undefined {
-  if (type === "integer") return "\\d+";
-  if (type === "number") return `\\d+(\\.\\d{1,${fractionDigits ?? 2}})?`;
-  if (maxLength === undefined) return undefined;
-  const whole = pattern && !pattern.includes("\\x00") ? `(?=${pattern.replace(/^\^/, "")})` : "";
-  return `${whole}[\\s\\S]{${minLength},${maxLength}}`;
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { isWithin, stepsOf } from "../../../../openapi/document/pointer.ts";
 import { type Problem, type Result, useCall } from "../data/api.ts";
-import { constraintsOf, type FormName, inWords, isVariant, toPattern } from "../data/contract.ts";
+import { constraintsOf, type FormName, isVariant } from "../data/contract.ts";
 import { ProblemText } from "./parts.tsx";
 import { Variants } from "./variants.tsx";
 
@@ -69,7 +69,7 @@ function Field({
   const [made, setMade] = useState(fresh?.make);
   const constraints = constraintsOf(form, at);
   const error = problem?.violations?.find(({ pointer }) => isWithin(pointer, at))?.message;
-  const hint = [inWords(constraints), field.hint].filter(Boolean).join("; ");
+  const hint = [constraints.hint, field.hint].filter(Boolean).join("; ");
   const id = `${form}${at}`;
   const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
   const attributes = {
@@ -102,7 +102,7 @@ function Field({
           defaultValue={made ?? value}
           inputMode={NUMERIC.includes(constraints.type) ? "decimal" : "text"}
           required={constraints.required && empty === undefined}
-          pattern={toPattern(constraints)}
+          pattern={constraints.pattern}
         />
       )}
       {fresh && (
