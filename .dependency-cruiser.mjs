@@ -89,7 +89,8 @@ export default {
     },
     {
       name: "folders-one-way",
-      comment: "Of two folders, one imports from the other, be it types alone.",
+      comment:
+        "Folders that import each other, be it types alone. It compares the folders that hold the files, not those above them.",
       severity: "error",
       scope: "folder",
       from: {},

@@ -21,10 +21,7 @@ type Schema = Node & {
 /** The keywords that a form obeys by the fields and choices that it has. */
 const BY_FIELDS = ["required", "additionalProperties", "oneOf", "const", "minItems", "maxItems"];
 
-/**
- * The constraints of each field of a schema, by its JSON Pointer. Throws for a keyword that the form would neither obey nor
- * mention.
- */
+/** The constraints of each field of a schema, by its JSON Pointer. Throws for a keyword of which the form knows nothing. */
 export function readForm(document: Node, pointer: string): Record<string, Constraints> {
   const unmentioned = findConstraintsOfSchema(document, pointer).find(
     ({ keyword }) => !BY_FIELDS.includes(keyword) && !KEYWORDS[keyword]?.hint,

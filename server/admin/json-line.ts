@@ -87,12 +87,12 @@ function toMessages(errors: readonly ErrorObject[]): Map<string, string> {
 
 /** The member that an error is about. */
 function pointerOf({ keyword, instancePath, params }: ErrorObject): string {
-  if (keyword === "required") return `${instancePath}/${params.missingProperty}`;
+  if (keyword === "required") return instancePath + toPointer([params.missingProperty]);
   if (keyword === "additionalProperties") return instancePath + toPointer([params.additionalProperty]);
   return instancePath;
 }
 
-/** `amount.value` for the pointer `/amount/value`. The schema's names need no escapes, and unknown names come in messages. */
+/** `amount.value` for the pointer `/amount/value`. */
 function toField(pointer: string): string {
   return stepsOf(pointer).join(".");
 }

@@ -127,11 +127,8 @@ async function authorizeAll(
   async function takeTurns(): Promise<void> {
     for (const refunds of merchants) {
       // One after the other, because they may be refunds of the same payment.
-      for (const batch of toParts(refunds, options.transaction)) {
+      for (const batch of toParts(refunds, options.transaction))
         await authorizeBatch(store, batch, options, outcomes);
-        // The embedded store gives nothing else a turn, such as the calls, and the log that is to be written.
-        await setImmediate();
-      }
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
@@ -144,12 +141,13 @@ async function authorizeBatch(
   options: BatchOptions,
   outcomes: Outcomes,
 ): Promise<void> {
+  let authorized: ChangedRefund[] = [];
   try {
     const run = (transaction: Store) => authorizeFree(transaction, batch, options.now);
     const own = await storeOf(store, batch[0]?.merchant ?? "");
-    const { authorized, skipped } = await own.transaction().execute(run);
-    if (authorized.length > 0) options.onAuthorized(authorized);
-    outcomes.skipped.push(...skipped);
+    const done = await own.transaction().execute(run);
+    authorized = done.authorized;
+    outcomes.skipped.push(...done.skipped);
   } catch (error) {
     if (isLockTimeout(error)) outcomes.skipped.push(...batch);
     else if (isUnavailable(error)) throw error;
@@ -157,6 +155,9 @@ async function authorizeBatch(
     // The others must not wait for the one that fails.
     else for (const refund of batch) await authorizeBatch(store, [refund], options, outcomes);
   }
+  if (authorized.length > 0) options.onAuthorized(authorized);
+  // The embedded store gives nothing else a turn, such as the calls, and the log that is to be written.
+  await setImmediate();
 }
 
 /** Authorizes those refunds of a merchant that nobody else has locked. */

@@ -150,7 +150,11 @@ export function refundIdOf(delivery: Delivery): unknown {
   return isNode(data) ? data.paymentId : undefined;
 }
 
-/** Whether the data of an event says the same as the request for the refund and its response. It may have more members (`x-open`). */
+/** Members that no event has unless the response of the refund had them. */
+const NEVER_ADDED = ["errorDetails", "clientRefefenceId"];
+
+/** Whether the data of an event says the same as the request for the refund and its response. It may have new members (`x-open`). */
 export function isEventOf(refund: Node, data: unknown): boolean {
-  return isNode(data) && Object.keys(refund).every((name) => isDeepStrictEqual(data[name], refund[name]));
+  const names = [...Object.keys(refund), ...NEVER_ADDED];
+  return isNode(data) && names.every((name) => isDeepStrictEqual(data[name], refund[name]));
 }

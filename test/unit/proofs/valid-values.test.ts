@@ -6,29 +6,30 @@ import { type Schema, toValid } from "../../proofs/fuzz/values.ts";
 const sampleOf = (schema: Schema) => fc.sample(toValid(schema), { numRuns: 200, seed: 20_261_126 });
 const members = { a: { const: 1 }, b: { const: 2 }, c: { const: 3 } };
 
-test.each<[keyword: string, schema: Schema, isObeyed: (value: never) => boolean]>([
-  ["exclusiveMinimum", { type: "integer", exclusiveMinimum: 5 }, (value: number) => value > 5],
-  ["exclusiveMaximum", { type: "integer", exclusiveMaximum: -5000 }, (value: number) => value < -5000],
-  ["minimum", { type: "number", minimum: 7, maximum: 9 }, (value: number) => value >= 7 && value <= 9],
-  [
-    "x-fraction-digits",
-    { type: "number", minimum: 0.01, "x-fraction-digits": 2 },
-    (value: number) => value > 0 && Number(value.toFixed(2)) === value,
-  ],
-  ["minLength", { type: "string", minLength: 30 }, (value: string) => [...value].length >= 30],
-  ["maxItems", { type: "array", items: { const: 1 }, maxItems: 2 }, (value: number[]) => value.length <= 2],
-  [
-    "maxProperties",
-    { type: "object", properties: members, minProperties: 1, maxProperties: 2 },
-    (value: object) => [1, 2].includes(Object.keys(value).length),
-  ],
-  ["a format of the table", { type: "string", format: "duration" }, (value: string) => /^P/.test(value)],
-  ["enum beside another", { enum: ["a", "abc"], maxLength: 1 }, (value: string) => value === "a"],
-  ["several types", { type: ["string", "null"], maxLength: 3 }, (value: unknown) => value !== undefined],
-])("the fuzzer's valid values obey %s", (_keyword, schema, isObeyed) => {
-  const values = sampleOf(schema);
+// What a schema forbids makes the fuzzer itself throw, by Ajv, which knows all keywords but those of this contract.
+test.each<[keyword: string, schema: Schema]>([
+  ["exclusiveMinimum", { type: "integer", exclusiveMinimum: 5 }],
+  ["exclusiveMaximum", { type: "integer", exclusiveMaximum: -5000 }],
+  ["minimum", { type: "number", minimum: 7, maximum: 9 }],
+  ["minLength", { type: "string", minLength: 30 }],
+  ["maxItems", { type: "array", items: { const: 1 }, maxItems: 2 }],
+  ["maxProperties", { type: "object", properties: members, minProperties: 1, maxProperties: 2 }],
+  ["a format of the table", { type: "string", format: "duration" }],
+  ["enum beside another", { enum: ["a", "abc"], maxLength: 1 }],
+])("the fuzzer's valid values obey %s", (_keyword, schema) => {
+  expect(sampleOf(schema)).toHaveLength(200);
+});
 
-  expect(values.filter((value) => !isObeyed(value as never))).toEqual([]);
+test("the fuzzer's valid values obey x-fraction-digits", () => {
+  const values = sampleOf({ type: "number", minimum: 0.01, "x-fraction-digits": 2 }) as number[];
+
+  expect(values.filter((value) => value <= 0 || Number(value.toFixed(2)) !== value)).toEqual([]);
+});
+
+test("the fuzzer's valid values are of each type", () => {
+  const values = sampleOf({ type: ["string", "null"], maxLength: 3 });
+
+  expect(new Set(values.map((value) => typeof value))).toEqual(new Set(["string", "object"]));
 });
 
 test("a new keyword is obeyed by its entry in the table alone", () => {
