@@ -45,17 +45,31 @@ export async function openSourceCopy({ bail = 0 } = {}) {
 
   /** Resolves with the paths of the test files that fail. */
   const failingFiles = async (specifications: TestSpecification[]): Promise<string[]> => {
+    const { failed, isWhole } = await run(specifications);
+    if (failed.length === 0) return isWhole ? failed : failingFiles(specifications);
+    const suspected = specifications.filter(({ moduleId }) =>
+      failed.some((path) => moduleId.endsWith(`/${path}`)),
+    );
+    if (bail === 0 || suspected.length === 0) return failed;
+    const confirmed = await run(suspected);
+    return confirmed.failed.length > 0 ? confirmed.failed : failingFiles(specifications);
+  };
+
+  /**
+   * A run that ends at its first failures can cut off the next one, where files that were not run have the results of an earlier run.
+   * No test is ever skipped otherwise.
+   */
+  const run = async (specifications: TestSpecification[]) => {
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, true);
     // The result also has the files of earlier runs.
-    const ran = new Set(specifications.map(({ moduleId }) => moduleId));
-    const modules = testModules.filter(({ moduleId }) => ran.has(moduleId));
+    const chosen = new Set(specifications.map(({ moduleId }) => moduleId));
+    const modules = testModules.filter(({ moduleId }) => chosen.has(moduleId));
     const failed = modules.filter((module) => !module.ok()).map(({ relativeModuleId }) => relativeModuleId);
     if (unhandledErrors.length > 0) failed.push(OUTSIDE);
-    // The end of a run at its first failures can come so late that it cuts off the next one; no test is ever skipped otherwise.
     const isWhole = modules.every(
       (module) => module.state() === "passed" && module.children.allTests("skipped").next().done,
     );
-    return failed.length > 0 || isWhole ? failed : failingFiles(specifications);
+    return { failed, isWhole };
   };
 
   const all = opened.move();
