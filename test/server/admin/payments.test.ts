@@ -158,7 +158,7 @@ describe("original payments fed from lines", () => {
     const repeated = await feed(lines);
 
     const tooLong =
-      "the database took too long for it, or for an earlier line that it must follow; feed both again";
+      "the database took too long for it, or for an earlier line that it must follow; feed both in another run";
     expect(ok).toBe(false);
     expect(printed.toSorted(byLine)).toEqual([
       `line 2 refused: ${tooLong}`,
