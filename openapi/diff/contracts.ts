@@ -3,9 +3,9 @@ import { isNode, type Node } from "../document/node.ts";
 import { METHODS } from "../document/operations.ts";
 import { nameAt } from "../document/pointer.ts";
 import { type Direction, type Finding, type Level, levelOf } from "./change.ts";
-import { compareBesideReferences, compareOthers } from "./others.ts";
+import { at, eachOf, inside, namesIn, type Pair, type Part, rootOf } from "./part.ts";
 import { compareSchemas } from "./schemas.ts";
-import { at, eachOf, inside, namesIn, type Pair, rootOf, type Spot } from "./spot.ts";
+import { compareBesideReferences, compareUncompared } from "./uncompared.ts";
 
 /** A caller writes the request and reads the response; a receiver of events does the opposite. */
 type Call = { readonly name: string; readonly request: Direction; readonly response: Direction };
@@ -16,8 +16,8 @@ export function compareContracts(base: Node, revision: Node): Finding[] {
   const called = { request: "request", response: "response" } as const;
   const sent = { request: "response", response: "request" } as const;
   return [
-    ...compareOthers(pair, "document", ""),
-    ...compareOthers(inside(pair, "components"), "components", ""),
+    ...compareUncompared(pair, "document", ""),
+    ...compareUncompared(inside(pair, "components"), "components", ""),
     ...compareBesideReferences(pair),
     ...compareCalls(pair, "paths", (path, method) => ({
       name: `${method.toUpperCase()} ${path}`,
@@ -39,7 +39,7 @@ function compareCalls(pair: Pair, kind: string, toCall: (name: string, method: s
         ? found
         : compareOperation(operation, item, call);
     });
-    return [...compareOthers(item, "item", ""), ...operations];
+    return [...compareUncompared(item, "item", ""), ...operations];
   });
 }
 
@@ -49,7 +49,7 @@ function compareOperation(pair: Pair, item: Pair, call: Call): Finding[] {
   return [
     ...renamed,
     ...compareDeprecated(pair, call.name),
-    ...compareOthers(pair, "operation", call.name),
+    ...compareUncompared(pair, "operation", call.name),
     ...compareSecurity(pair, call.name),
     ...compareParameters(pair, item, call),
     ...compareBody(inside(pair, "requestBody"), call),
@@ -60,7 +60,7 @@ function compareOperation(pair: Pair, item: Pair, call: Call): Finding[] {
 /** A body that callers must or may send. */
 function compareBody(pair: Pair, call: Call): Finding[] {
   const use = { name: `request of ${call.name}`, direction: call.request };
-  const required = (spot: Spot) => at(spot, "required").value === true;
+  const required = (part: Part) => at(part, "required").value === true;
   const levels = { added: required(pair.revision) ? "major" : "minor", removed: "major" } as const;
   const found = existence(pair, levels, use.name);
   if (found.length > 0 || pair.base.value === undefined) return found;
@@ -68,7 +68,7 @@ function compareBody(pair: Pair, call: Call): Finding[] {
   const types = { added: levelOf("loosened", use.direction), removed: levelOf("tightened", use.direction) };
   return [
     ...compareRequired(pair, use),
-    ...compareOthers(pair, "body", use.name),
+    ...compareUncompared(pair, "body", use.name),
     ...compareContent(inside(pair, "content"), types, use),
   ];
 }
@@ -94,7 +94,7 @@ function compareResponses(pair: Pair, call: Call): Finding[] {
     const types = { added: "minor", removed: "major" } as const;
     return [
       ...headers,
-      ...compareOthers(response, "response", use.name),
+      ...compareUncompared(response, "response", use.name),
       ...compareContent(inside(response, "content"), types, use),
     ];
   });
@@ -103,14 +103,14 @@ function compareResponses(pair: Pair, call: Call): Finding[] {
 /** Parameters by `in` and name, which together identify them; those of an operation replace those of its path. */
 function compareParameters(pair: Pair, item: Pair, call: Call): Finding[] {
   const [before, after] = (["base", "revision"] as const).map((side) => {
-    const spots = [item, pair].flatMap((holder) => {
+    const parts = [item, pair].flatMap((holder) => {
       const list = at(holder[side], "parameters");
       return Array.isArray(list.value) ? list.value.map((_, index) => at(list, index)) : [];
     });
-    return new Map(spots.map((spot) => [`${at(spot, "in").value} ${at(spot, "name").value}`, spot]));
+    return new Map(parts.map((part) => [`${at(part, "in").value} ${at(part, "name").value}`, part]));
   });
   return [...new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])].flatMap((key) => {
-    const none = (spot: Spot): Spot => ({ ...at(spot, "parameters"), value: undefined });
+    const none = (part: Part): Part => ({ ...at(part, "parameters"), value: undefined });
     const base = before?.get(key) ?? none(pair.base);
     const revision = after?.get(key) ?? none(pair.revision);
     return compareParameter({ base, revision }, { name: `${key} of ${call.name}`, direction: call.request });
@@ -125,13 +125,13 @@ function compareParameter(pair: Pair, use: { name: string; direction: Direction 
   return [
     ...compareRequired(pair, use),
     ...compareDeprecated(pair, use.name),
-    ...compareOthers(pair, "parameter", use.name),
+    ...compareUncompared(pair, "parameter", use.name),
     ...compareSchemas(inside(pair, "schema"), use),
   ];
 }
 
 function compareRequired(pair: Pair, use: { name: string; direction: Direction }): Finding[] {
-  const [before, after] = [pair.base, pair.revision].map((spot) => at(spot, "required").value === true);
+  const [before, after] = [pair.base, pair.revision].map((part) => at(part, "required").value === true);
   if (before === after) return [];
   return [
     replaced(inside(pair, "required"), levelOf(after ? "tightened" : "loosened", use.direction), use.name),
@@ -139,7 +139,7 @@ function compareRequired(pair: Pair, use: { name: string; direction: Direction }
 }
 
 function compareDeprecated(pair: Pair, use: string): Finding[] {
-  const [before, after] = [pair.base, pair.revision].map((spot) => at(spot, "deprecated").value === true);
+  const [before, after] = [pair.base, pair.revision].map((part) => at(part, "deprecated").value === true);
   return before === after ? [] : [replaced(inside(pair, "deprecated"), "minor", use)];
 }
 
@@ -151,7 +151,7 @@ function compareContent(
   return eachOf(pair, (_type, media) => {
     const found = existence(media, levels, use.name);
     if (found.length > 0) return found;
-    return [...compareOthers(media, "media", use.name), ...compareSchemas(inside(media, "schema"), use)];
+    return [...compareUncompared(media, "media", use.name), ...compareSchemas(inside(media, "schema"), use)];
   });
 }
 
@@ -186,7 +186,7 @@ export function compareSecurity({ base, revision }: Pair, use: string): Finding[
 }
 
 /** The alternatives of an operation; an empty list counts as one alternative without credentials. */
-function waysOf(operation: Spot): Node[] {
+function waysOf(operation: Part): Node[] {
   const own = at(operation, "security").value ?? at(rootOf(operation.document), "security").value;
   const ways = Array.isArray(own) ? own.filter(isNode) : [];
   return ways.length > 0 ? ways : [{}];

@@ -1,7 +1,7 @@
 import type { Node } from "../document/node.ts";
 import { type Change, LEVELS, toChanges } from "./change.ts";
 import { compareContracts } from "./contracts.ts";
-import { findLeftovers } from "./others.ts";
+import { findLeftovers } from "./uncompared.ts";
 
 /** The changes that affect callers and receivers, and all other differences. */
 export function findChanges(base: Node, revision: Node): Change[] {

@@ -4,7 +4,7 @@ import { KEYWORDS, keywordsHolding } from "../document/keywords.ts";
 import { isNode, type Node } from "../document/node.ts";
 import { nameAt, step } from "../document/pointer.ts";
 import { type Direction, type Finding, levelOf } from "./change.ts";
-import { at, namesIn, type Pair, type Spot } from "./spot.ts";
+import { at, namesIn, type Pair, type Part } from "./part.ts";
 
 /** Where a schema is used, and who writes and reads its values. */
 export type Use = {
@@ -48,7 +48,7 @@ export function compareSchemas(pair: Pair, use: Use, within: readonly Pair[] = [
 }
 
 /** The keywords of a schema: `true` has none, like a schema that is absent; undefined for `false`. */
-function nodeOf({ value = true }: Spot): Node | undefined {
+function nodeOf({ value = true }: Part): Node | undefined {
   return value === true ? {} : isNode(value) ? value : undefined;
 }
 
@@ -85,8 +85,8 @@ function compareWithNothing({ base, revision }: Pair, effect: Effect, { name, di
 
 /** A constant and a list with one value are the same. */
 function compareValues(pair: Pair, use: Use): Finding[] {
-  const listOf = (spot: Spot) => {
-    const { const: only, enum: list } = nodeOf(spot) ?? {};
+  const listOf = (part: Part) => {
+    const { const: only, enum: list } = nodeOf(part) ?? {};
     return only === undefined ? list : [only];
   };
   const keyword =
@@ -95,7 +95,7 @@ function compareValues(pair: Pair, use: Use): Finding[] {
 }
 
 /** A part of a schema, and the same part of the others that the values have to match. */
-function partOf(schema: Spot, ...names: readonly string[]) {
+function partOf(schema: Part, ...names: readonly string[]) {
   const all = new Map([schema, ...(schema.beside ?? [])].map((one) => [one.pointer, one]));
   for (const one of all.values()) {
     for (const branch of branchesOf(one, "allOf")) all.set(branch.pointer, branch);
@@ -107,15 +107,15 @@ function partOf(schema: Spot, ...names: readonly string[]) {
 
 function compareProperties({ base, revision }: Pair, use: Use, within: readonly Pair[]): Finding[] {
   const names = [base, revision].flatMap((schema) => namesIn(at(schema, "properties")));
-  const finding = ({ asked }: Spot, what: string, level: Finding["level"]) => {
+  const finding = ({ asked }: Part, what: string, level: Finding["level"]) => {
     return { pointer: asked, use: use.name, what, level };
   };
   const closed = nodeOf(base)?.additionalProperties === false;
-  const others = ({ value, ...spot }: Spot, holder: Spot) => {
-    return { ...spot, value: value ?? at(holder, "additionalProperties").value };
+  const others = ({ value, ...part }: Part, holder: Part) => {
+    return { ...part, value: value ?? at(holder, "additionalProperties").value };
   };
   // A field may have moved between schemas that the same values have to match.
-  const declaration = (spot: Spot) => (spot.value === undefined ? (spot.beside?.[0] ?? spot) : spot);
+  const declaration = (part: Part) => (part.value === undefined ? (part.beside?.[0] ?? part) : part);
   return [...new Set(names)].flatMap((name) => {
     const [old, now] = [partOf(base, "properties", name), partOf(revision, "properties", name)];
     // Where another schema declares the field, this one only limits it.
@@ -142,7 +142,7 @@ function compareInner(pair: Pair, keyword: string, use: Use, within: readonly Pa
   }
   if (keyword !== "not") return compareSchemas({ base, revision }, { ...use, isConstraint }, within);
   // Without `not`, nothing is forbidden; and the more it allows, the less the whole does.
-  const forbidden = ({ value = false, ...spot }: Spot): Spot => ({ ...spot, value });
+  const forbidden = ({ value = false, ...part }: Part): Part => ({ ...part, value });
   const direction = use.direction === "request" ? "response" : "request";
   return compareSchemas(
     { base: forbidden(base), revision: forbidden(revision) },
@@ -160,9 +160,9 @@ function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly
     const [old, now] = [nodeOf(pair.base)?.[keyword], nodeOf(pair.revision)?.[keyword]];
     return rate(pair, keyword, effectsOf(keyword, old, now), use);
   }
-  const compare = (base: Spot, revision: Spot) => compareSchemas({ base, revision }, use, within);
+  const compare = (base: Part, revision: Part) => compareSchemas({ base, revision }, use, within);
   const tag = tagOf(pair, before, after);
-  const nameOf = (branch: Spot) => (tag ? `${tag} ${constantOf(branch, tag)}` : referenceOf(branch));
+  const nameOf = (branch: Part) => (tag ? `${tag} ${constantOf(branch, tag)}` : referenceOf(branch));
   const hasSameName: IsPair = (base, revision) =>
     nameOf(base) !== undefined && nameOf(base) === nameOf(revision);
   const isUnchanged: IsPair = (base, revision) => compare(base, revision).length === 0;
@@ -171,7 +171,7 @@ function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly
     after,
     tag === undefined ? [hasSameName, isUnchanged, () => true] : [hasSameName],
   );
-  const alone = (branch: Spot, what: string, effect: Effect): Finding => ({
+  const alone = (branch: Part, what: string, effect: Effect): Finding => ({
     pointer: pair.revision.pointer + step(keyword),
     use: use.name,
     what: `${keyword}: ${nameOf(branch) ?? nameAt(branch.asked)} ${what}`,
@@ -184,19 +184,19 @@ function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly
   ];
 }
 
-function branchesOf(schema: Spot, keyword: string): Spot[] {
+function branchesOf(schema: Part, keyword: string): Part[] {
   const list = at(schema, keyword);
   const beside = [schema, ...(schema.beside ?? [])];
   return Array.isArray(list.value) ? list.value.map((_, index) => ({ ...at(list, index), beside })) : [];
 }
 
 /** The field whose constant identifies each branch: that of the discriminator, or else one that differs in all branches. */
-function tagOf(pair: Pair, before: readonly Spot[], after: readonly Spot[]): string | undefined {
+function tagOf(pair: Pair, before: readonly Part[], after: readonly Part[]): string | undefined {
   const declared = [pair.revision, pair.base].map(
-    (spot) => at(spot, "discriminator", "propertyName").value as string | undefined,
+    (part) => at(part, "discriminator", "propertyName").value as string | undefined,
   );
   const fields = before.slice(0, 1).flatMap((branch) => namesIn(at(branch, "properties")));
-  const differsIn = (branches: readonly Spot[], name: string) => {
+  const differsIn = (branches: readonly Part[], name: string) => {
     const constants = branches.map((branch) => constantOf(branch, name));
     return !constants.includes(undefined) && new Set(constants).size === constants.length;
   };
@@ -206,27 +206,27 @@ function tagOf(pair: Pair, before: readonly Spot[], after: readonly Spot[]): str
 }
 
 /** The only value that a field of a branch can have, as JSON. */
-function constantOf(branch: Spot, name: string): string | undefined {
+function constantOf(branch: Part, name: string): string | undefined {
   const { const: only, enum: list = [only] } = nodeOf(at(branch, "properties", name)) ?? {};
   return Array.isArray(list) && list.length === 1 ? JSON.stringify(list[0]) : undefined;
 }
 
 /** The name of the schema that a branch refers to. */
-function referenceOf({ asked, pointer }: Spot): string | undefined {
+function referenceOf({ asked, pointer }: Part): string | undefined {
   return asked === pointer ? undefined : nameAt(pointer);
 }
 
-type IsPair = (base: Spot, revision: Spot) => boolean;
+type IsPair = (base: Part, revision: Part) => boolean;
 
 /** Pairs each branch with the first one that an attempt finds for it. Whatever the pairs are, no change is overlooked. */
-function pairUp(before: readonly Spot[], after: readonly Spot[], attempts: readonly IsPair[]) {
-  const pairs = new Map<Spot, Spot>();
+function pairUp(before: readonly Part[], after: readonly Part[], attempts: readonly IsPair[]) {
+  const pairs = new Map<Part, Part>();
   const left = { before: [...before], after: [...after] };
   for (const isPair of attempts) {
     left.before = left.before.filter((base) => {
       const index = left.after.findIndex((revision) => isPair(base, revision));
       if (index < 0) return true;
-      pairs.set(base, ...(left.after.splice(index, 1) as [Spot]));
+      pairs.set(base, ...(left.after.splice(index, 1) as [Part]));
       return false;
     });
   }

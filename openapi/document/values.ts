@@ -1,7 +1,7 @@
 import type { Node } from "./node.ts";
 
 /** A keyword's value, the schema that holds it, and the location in a valid message that it limits. */
-export type Spot = {
+export type Occurrence = {
   /** The value of the keyword: a bound, a list of values, the name of a required member. */
   readonly value: unknown;
   readonly schema: Node;
@@ -15,7 +15,7 @@ export type Spot = {
  * JSON texts to put at a location, because some differences exist in the text only: `1.00` and `1`. Other keywords of the schema may
  * decide otherwise about some of them, so callers ask a validator which to keep.
  */
-export type Values = (spot: Spot) => string[];
+export type Values = (occurrence: Occurrence) => string[];
 
 const toTexts = (values: readonly unknown[]): string[] => values.map((value) => JSON.stringify(value));
 

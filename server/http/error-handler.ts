@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { CrowdedError } from "../async/room.ts";
+import { CrowdedError } from "../async/bulkhead.ts";
 import { PROBLEMS, ProblemError, unavailable } from "../contract/problem.ts";
 import type { ErrorMiddleware, Middleware } from "./middleware/request-locals.ts";
 import { sendProblem } from "./middleware/send-response.ts";

@@ -1,4 +1,4 @@
-import { CrowdedError } from "../async/room.ts";
+import { CrowdedError } from "../async/bulkhead.ts";
 import { unavailable } from "../contract/problem.ts";
 
 /** A request's slot among those under way. */

@@ -1,4 +1,4 @@
-import { FullError } from "../../async/room.ts";
+import { FullError } from "../../async/bulkhead.ts";
 
 /** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
 const CONFLICT_CLASS = "40";

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { createBatcher, type OnRun } from "../../async/batcher.ts";
+import { createBulkhead } from "../../async/bulkhead.ts";
 import { createKeyedLimit } from "../../async/keyed-limit.ts";
-import { createRoom } from "../../async/room.ts";
 import { noTimeLimit, type TimeLimit } from "../../async/time-limit.ts";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
@@ -67,7 +67,7 @@ export function createRefundStore(
   const ofMerchant = createKeyedLimit(MAX_WAITING.ofMerchant);
   /** Those that have waited in vain for as long as a shared statement does. */
   const ofAll = pLimit(MAX_WAITING.ofAll);
-  const room = createRoom(ROOM.ofAll);
+  const bulkhead = createBulkhead(ROOM.ofAll);
 
   /** Waits for locks until the time limit, while refunds of other originals continue. */
   function saveAlone({ refund, timeLimit }: Saving): Promise<boolean> {
@@ -89,7 +89,7 @@ export function createRefundStore(
     const { merchant } = refund;
     const payment = toKey(refund);
     const limits = { [`of ${merchant}`]: ROOM.ofMerchant, [payment]: ROOM.ofPayment };
-    return room.run(limits, () => ofPayment.run(payment, () => ofMerchant.run(merchant, save)));
+    return bulkhead.run(limits, () => ofPayment.run(payment, () => ofMerchant.run(merchant, save)));
   }
 
   const load = createBatcher(statements.loadOriginals, { ...BATCH, name: "load payments", onRun, keyOf });
@@ -111,7 +111,7 @@ export function createRefundStore(
   });
 
   return {
-    refundsWaiting: () => room.count(),
+    refundsWaiting: () => bulkhead.count(),
     loadOriginal: (key, timeLimit = noTimeLimit) => load(key, timeLimit.signal),
     findByRequestKey: (key, timeLimit = noTimeLimit) => find(key, timeLimit.signal),
     saveRefund(refund, timeLimit = noTimeLimit) {

@@ -57,8 +57,8 @@ function changesAt(model: BodyModel, constraint: Constraint, kind: "breaking" | 
     if (base === "fullest" && isDeprecated(model, at)) return [];
     const body = withLocation(model, constraint, baseOf(model, base, when));
     return instancesOf(body, keyword === "required" ? holderOf(at) : at).flatMap((pointer) => {
-      const spot = { value, schema: holder, current: valueAt(body, pointer), others };
-      const texts = KEYWORDS[keyword]?.[kind]?.(spot) ?? [];
+      const occurrence = { value, schema: holder, current: valueAt(body, pointer), others };
+      const texts = KEYWORDS[keyword]?.[kind]?.(occurrence) ?? [];
       return texts.map((json) => ({ base, body, pointer, json, violation: pointer }));
     });
   });

@@ -206,9 +206,9 @@ function breakingParameters(
   // Their only bound is the size of a request's head, because malformed ones are ignored (D33).
   if (where === "header") return [];
   const parameter = subject.parameters.find((one) => one.name === name && one.in === where);
-  const spot = { value, schema: holder, current: parameter?.example, others: [] };
+  const occurrence = { value, schema: holder, current: parameter?.example, others: [] };
   // A string is sent unchanged, anything else as JSON.
-  const texts = (KEYWORDS[keyword]?.breaking?.(spot) ?? [])
+  const texts = (KEYWORDS[keyword]?.breaking?.(occurrence) ?? [])
     .map((json) => (typeof JSON.parse(json) === "string" ? (JSON.parse(json) as string) : json))
     .filter((text) => text.isWellFormed() && (where === "query" || text !== ""));
   // That of the parameter, or the component to which it refers.

@@ -66,13 +66,13 @@ export function variantsOf(body: unknown, limits: Node): Variant[] {
   const findViolations = createFindViolations(document);
   const variants = findConstraintsOfSchema(document, "/limits").flatMap(({ at, keyword, value, holder }) => {
     const pointer = (keyword === "required" ? holderOf(at) : at).replaceAll("*", "0");
-    const spot = { value, schema: holder, current: valueAt(body, pointer), others: [] };
+    const occurrence = { value, schema: holder, current: valueAt(body, pointer), others: [] };
     const { obeying, breaking } = KEYWORDS[keyword] ?? {};
     // Decimals are limited in the text of a number, which no validator sees.
-    if (keyword === "x-fraction-digits" || spot.current === undefined) return [];
-    return [...(obeying?.(spot) ?? []), ...(breaking?.(spot) ?? [])].map((json): Variant => {
+    if (keyword === "x-fraction-digits" || occurrence.current === undefined) return [];
+    return [...(obeying?.(occurrence) ?? []), ...(breaking?.(occurrence) ?? [])].map((json): Variant => {
       const change = { pointer, json };
-      const label = `${pointer || "the body"} ${describe(spot.current, json)}`;
+      const label = `${pointer || "the body"} ${describe(occurrence.current, json)}`;
       return { label, edit: change, violations: findViolations("/limits", edit(body, change)) };
     });
   });

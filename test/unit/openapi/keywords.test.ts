@@ -76,13 +76,13 @@ describe("the table of keywords", () => {
   /** A new extension is an entry of the table and a row here. */
   test("knows which amounts obey and break x-fraction-digits, and which number of digits is stricter", () => {
     const { limits, compare, obeying, breaking, mistaken } = KEYWORDS["x-fraction-digits"] ?? {};
-    const spot = { value: 2, schema: { "x-fraction-digits": 2 }, current: 1, others: [] };
+    const occurrence = { value: 2, schema: { "x-fraction-digits": 2 }, current: 1, others: [] };
 
     expect(limits).toBe("number");
     expect(compare?.(2, 1)).toEqual(["tightened"]);
-    expect(obeying?.(spot)).toEqual(["1", "1.0", "1.00", "1E+0", "0.1e1", "100e-2"]);
-    expect(breaking?.(spot)).toContain("1.000");
-    expect(mistaken?.(2, spot.schema)).toEqual([1, 3]);
+    expect(obeying?.(occurrence)).toEqual(["1", "1.0", "1.00", "1E+0", "0.1e1", "100e-2"]);
+    expect(breaking?.(occurrence)).toContain("1.000");
+    expect(mistaken?.(2, occurrence.schema)).toEqual([1, 3]);
   });
 
   test("has an entry for every extension of schemas that is documented, and for no other", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CrowdedError } from "../../../../server/async/room.ts";
+import { CrowdedError } from "../../../../server/async/bulkhead.ts";
 import { createConcurrencyLimit, type Slot } from "../../../../server/rate-limit/concurrency-limit.ts";
 
 const unavailable = { code: "UNAVAILABLE", headers: { "Retry-After": "1" } };

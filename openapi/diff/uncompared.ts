@@ -5,7 +5,7 @@ import { isNode, isReference, type Node, walk } from "../document/node.ts";
 import { METHODS } from "../document/operations.ts";
 import { isWithin, nameAt, toPointer, valueAt } from "../document/pointer.ts";
 import type { Finding } from "./change.ts";
-import { childOf, eachOf, namesIn, type Pair, rootOf, type Spot } from "./spot.ts";
+import { childOf, eachOf, namesIn, type Pair, type Part, rootOf } from "./part.ts";
 
 /** The members of each object that the diff compares, or whose parts it does. */
 const COMPARED = {
@@ -34,7 +34,7 @@ const TEXT = [
 ];
 
 /** What nothing here compares, such as another address: the worst is assumed, unless it is only text. */
-export function compareOthers(pair: Pair, kind: keyof typeof COMPARED, use: string): Finding[] {
+export function compareUncompared(pair: Pair, kind: keyof typeof COMPARED, use: string): Finding[] {
   return eachOf(pair, (name, { base, revision }) => {
     if (COMPARED[kind].includes(name)) return [];
     const [before, after] = [base, revision].map(({ value }) => withoutText({ [name]: value }));
@@ -84,7 +84,7 @@ export function findLeftovers(base: Node, revision: Node, found: readonly Findin
 }
 
 /** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
-function differences(base: Spot, revision: Spot): string[] {
+function differences(base: Part, revision: Part): string[] {
   if (isDeepStrictEqual(base.value, revision.value)) return [];
   if (!isNode(base.value) || !isNode(revision.value)) return [revision.pointer];
   const names = new Set([...namesIn(base), ...namesIn(revision)]);

@@ -1,5 +1,5 @@
 /** Counts what is under way, in all and by any names, and lets in only so many with each. */
-export type Room = {
+export type Bulkhead = {
   /**
    * Runs a task, if there is room for it under all its names, and in all.
    *
@@ -22,7 +22,7 @@ export class CrowdedError extends FullError {
   override readonly name = "CrowdedError";
 }
 
-export function createRoom(limit: number): Room {
+export function createBulkhead(limit: number): Bulkhead {
   const taken = new Map<string, number>();
   let total = 0;
   function change(names: readonly string[], by: 1 | -1): void {

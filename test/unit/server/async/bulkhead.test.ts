@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createRoom } from "../../../../server/async/room.ts";
+import { createBulkhead } from "../../../../server/async/bulkhead.ts";
 
-test("a room lets in as many as each name and all have room for, and others again when one has left", async () => {
-  const room = createRoom(3);
+test("a bulkhead lets in as many as each name and all have room for, and others again when one has left", async () => {
+  const bulkhead = createBulkhead(3);
   const { promise: open, resolve: leave } = Promise.withResolvers<string>();
-  const enter = (name: string) => room.run({ [name]: 2 }, () => open).catch((error: Error) => error.name);
+  const enter = (name: string) => bulkhead.run({ [name]: 2 }, () => open).catch((error: Error) => error.name);
 
   const entered = ["a", "a", "a", "b", "b", "c"].map(enter);
   leave("left");
