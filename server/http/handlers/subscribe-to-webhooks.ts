@@ -23,7 +23,7 @@ export function subscribeToWebhooks({
 }: SubscribeParts): Handler<"subscribeToWebhooks"> {
   return async ({ merchant, caller, body, timeLimit }) => {
     const secretCiphertext = await encrypt(merchant, body.secretKey);
-    // A KMS may take longer than the caller waits, who would never get the key of what is stored now.
+    // A KMS may take longer than the caller waits. A subscription that is stored now would have a key that nobody gets.
     timeLimit.signal.throwIfAborted();
     const saved = await store.insertSubscription({
       merchant,

@@ -27,7 +27,7 @@ export async function startRegistry(folder: string) {
   const ready = /http address.*\n/;
   const program = await startServerProcess({ command, ready, cwd: folder, env: READER_ENV });
   return {
-    /** The `.npmrc` of a folder that uses it, in which npm need not ask again for what it has downloaded before. */
+    /** The `.npmrc` of a folder that uses it, in which npm takes what it has downloaded before. */
     npmrc:
       `@refund-contract:registry=http://${address}\n//${address}:_authToken=anybody\n` +
       "prefer-offline=true\naudit=false\nfund=false\n",
