@@ -38,11 +38,6 @@ export const PROOFS = {
     description:
       "Generates clients of the contract with other generators, in nine languages, and compiles and uses each against a sandbox. Fails if a guide's table differs from the results. Skips languages whose toolchain is not installed.",
   },
-  importers: {
-    file: "test/proofs/importers/importers.ts",
-    description:
-      "Imports the contract by the converters of Postman, Bruno and Insomnia, and sends what they make of it to a sandbox.",
-  },
   mutation: {
     file: "test/proofs/mutation/mutate.ts",
     description:
@@ -53,16 +48,6 @@ export const PROOFS = {
     description:
       "Makes two releases in a copy of the last commit, publishes them to a registry on this machine, and uses them from empty folders.",
   },
-  planted: {
-    file: "test/proofs/planted/planted.ts",
-    description:
-      "Plants one fault after the other in a copy of the source, and keeps which test files catch it.",
-  },
-  samples: {
-    file: "test/proofs/samples/samples.ts",
-    description:
-      "Runs the samples of the reference in Go, Java, C#, PHP and Ruby, one after the other against a fresh sandbox. Languages that are not installed are not run.",
-  },
   sbom: {
     file: "scripts/supply-chain/sbom.ts",
     description:
@@ -71,10 +56,5 @@ export const PROOFS = {
   screenshots: {
     file: "test/proofs/screenshots/screenshots.ts",
     description: "Takes the pictures of the console that its guide shows, into docs/console.",
-  },
-  workflows: {
-    file: "test/proofs/workflows/workflows.ts",
-    description:
-      "Runs the steps of the workflows in a clean clone of the last commit, in the order of each job. Names those that need the service.",
   },
 } as const;

@@ -5,7 +5,6 @@ import { defineCommand, secondsSince } from "../command/command.ts";
 import { replaceFile, withTempDir } from "../command/files.ts";
 import { runRedocly } from "../command/redocly.ts";
 import { ROOT } from "../command/root.ts";
-import { traceRequirements } from "../traceability/traceability.ts";
 import { toDocumentedTypes } from "./documented-types.ts";
 import { includeFiles } from "./included.ts";
 import { toOpenApi30 } from "./openapi-3.0.ts";
@@ -19,26 +18,21 @@ const CONTRACTS = [
 
 type Files = [path: string, text: string][];
 
-/** Everything that is generated, as it should be in the tree, and what is not proven. */
-async function generate(): Promise<{ files: Files; errors: readonly string[] }> {
+/** Everything that is generated, as it should be in the tree. */
+async function generate(): Promise<Files> {
   const files = (await Promise.all(CONTRACTS.map(generateFrom))).flat();
   const [, bundle = ""] = files.find(([path]) => path === "openapi/generated/openapi.json") ?? [];
-  const { page, errors } = await traceRequirements(ROOT, JSON.parse(bundle));
   // The published contract once more, for tools that do not read OpenAPI 3.1.
   const twin = await toOpenApi30(JSON.parse(bundle));
-  return {
-    files: [
-      ...files,
-      ...toFiles(
-        "openapi-3.0",
-        "openapi/openapi.yaml",
-        stringify(twin, { aliasDuplicateObjects: false, lineWidth: 0 }),
-      ),
-      ...(await includeFiles(ROOT)),
-      ["docs/traceability.md", page],
-    ],
-    errors,
-  };
+  return [
+    ...files,
+    ...toFiles(
+      "openapi-3.0",
+      "openapi/openapi.yaml",
+      stringify(twin, { aliasDuplicateObjects: false, lineWidth: 0 }),
+    ),
+    ...(await includeFiles(ROOT)),
+  ];
 }
 
 async function generateFrom({ source, bundle, types }: (typeof CONTRACTS)[number]): Promise<Files> {
@@ -82,21 +76,20 @@ function withoutDiscriminators(key: string, value: unknown): unknown {
 
 const { check } = defineCommand(
   "generate",
-  "Writes the bundles and types of the contract, the page of traceability, and the files that pages show.",
+  "Writes the bundles and types of the contract, and the files that pages show.",
 )
   .option("--check", "fail when a file in the tree is stale, instead of writing it")
   .parse()
   .opts();
 const start = performance.now();
-const { files, errors } = await generate();
+const files = await generate();
 const current = await Promise.all(
   files.map(([path]) => readFile(join(ROOT, path), "utf8").catch(() => undefined)),
 );
 const stale = files.filter(([, text], index) => text !== current[index]);
 const names = stale.map(([path]) => path).join(", ");
-for (const error of errors) console.error(error);
 if (check && names !== "") console.error(`Out of date: ${names}. Run: npm run generate`);
-if (errors.length > 0 || (check && names !== "")) process.exitCode = 1;
+if (check && names !== "") process.exitCode = 1;
 if (!check) {
   for (const [path, text] of stale) await replaceFile(join(ROOT, path), text);
   console.log(`generate: ${names || "nothing to do"} (${secondsSince(start)})`);

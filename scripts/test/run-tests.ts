@@ -1,9 +1,7 @@
 import { createVitest, type TestModule, type Vitest } from "vitest/node";
-import type { RanTest } from "../traceability/proof.ts";
 
 /** What a run of Vitest came to. */
 export type TestRun = {
-  readonly tests: readonly RanTest[];
   readonly passed: number;
   /**
    * One entry for each failed test: its file, its name and why it failed. One for a file that did not load, and one for an error
@@ -64,7 +62,7 @@ function count({ modules, errors }: Ended): Omit<TestRun, "unsteady"> {
     Array.from(children.allTests(), (test) => ({ file, name: test.fullName, state: test.result().state })),
   );
   const passed = tests.filter(({ state }) => state === "passed").length;
-  return { tests, passed, failures: listFailures({ modules, errors }) };
+  return { passed, failures: listFailures({ modules, errors }) };
 }
 
 function listFailures({ modules, errors }: Ended): string[] {

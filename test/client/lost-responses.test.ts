@@ -59,7 +59,6 @@ async function listRefunds() {
   return records;
 }
 
-/** @decision D09 */
 describe("refunds.issue, where every second response is lost", () => {
   test(`makes each of ${REFUNDS} refunds once, and gives every one of them as its value`, async () => {
     const { client, met } = createLossyClient(chooseFault);

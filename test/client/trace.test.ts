@@ -32,7 +32,6 @@ test("a call sends no trace where no SDK is loaded", async () => {
   expect(await headersOf(inSpan)).toEqual(NONE);
 });
 
-/** @decision D33 */
 test("with an SDK each attempt sends the caller's trace, and no baggage", async () => {
   const provider = new NodeTracerProvider();
   provider.register();

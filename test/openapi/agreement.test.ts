@@ -20,11 +20,6 @@ const tokens = forSuite(async () => {
   return createMerchants(db, await createFullMerchant(db));
 });
 
-/**
- * @clause 1.2 1.5 2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 3.3 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 7.1 7.2 7.3 8.1 8.2 8.3 9.1 9.2 12.1 12.2
- * @clause 12.3 13.1
- * @decision D01 D03 D04 D05 D06 D07 D08 D12 D13 D14 D15 D18 D24 D26
- */
 describe("the table of calls", () => {
   test("has a name for each call", () => {
     const names = requestTable.map(({ name }) => name);
@@ -54,7 +49,6 @@ describe("the table of calls", () => {
   });
 });
 
-/** @decision D06 D07 D08 D09 D19 D21 D22 D23 */
 describe("the tables of responses and deliveries", () => {
   test("have a name for each message", () => {
     const names = Object.values(messageTables).flatMap((rows) => rows.map(({ name }) => name));

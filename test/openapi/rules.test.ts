@@ -19,7 +19,6 @@ const rules = [
 ];
 const suites = await Promise.all(rules.map(async (rule) => ({ rule, cases: await readCases(rule) })));
 
-/** @decision D00 D13 */
 describe("the rules of the contract", () => {
   const opened = forSuite(createTempDir);
   let found: Map<string, string[]>;

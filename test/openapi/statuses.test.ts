@@ -75,7 +75,6 @@ const REACHED: Record<OperationId, Record<string, Reach>> = {
   },
 };
 
-/** @clause 7.4 8.4 9.1 9.2 @decision D07 D08 */
 describe("every documented response, the examples' requests being sent as printed,", () => {
   describe.each(contract.operations)("of $id", (operation) => {
     const id = operation.id as OperationId;

@@ -5,7 +5,6 @@ import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 
 const suite = useConsole();
 
-/** @decision D25 */
 describe("the view of faults", () => {
   test("arms a fault, and shows the call that it happened to, which the list of requests shows, too", async () => {
     const merchant = await createSandboxMerchant(suite.server);
@@ -44,7 +43,6 @@ const BY_HAND = [
   "SUBSCRIPTION_LIMIT",
 ];
 
-/** @decision D25 */
 describe("the view of coverage", () => {
   test("has a button for what is missing that produces it, or says how to", async () => {
     const merchant = await createSandboxMerchant(suite.server);
@@ -73,7 +71,6 @@ describe("the view of coverage", () => {
   });
 });
 
-/** @decision D28 */
 test("the switch of tomorrow's API shows its seed on every view and what it adds, until it is switched off", async () => {
   const merchant = await createSandboxMerchant(suite.server);
   const { paymentId } = await merchant.create();

@@ -39,7 +39,6 @@ describe("the reference", () => {
     }
   });
 
-  /** @decision D00 */
   test("shows the source of a field as badges, and each leads to what it names", async () => {
     await goTo(page, "#/refunds/issuerefund");
     const badge = page.getByRole("link", { name: "specified 2.6" }).filter({ visible: true }).first();
@@ -55,7 +54,6 @@ describe("the reference", () => {
     await page.goto(`${site.url}reference.html`);
   });
 
-  /** @decision D01 @decision D02 */
   test("explains the misspelling and the two names of the failure state where they occur", async () => {
     await goTo(page, "#/refunds/issuerefund");
 
@@ -66,7 +64,6 @@ describe("the reference", () => {
     await page.getByText("The interface's text calls the failure state FAILED;").first().waitFor();
   });
 
-  /** @decision D17 */
   test("draws the states, and says the same in words", async () => {
     await page.goto(`${site.url}states.html`);
     const drawing = page.getByRole("img", {

@@ -33,10 +33,6 @@ describe("npm run conform", () => {
     options = { ...(await allOptions(server.url)), burst: 5_000, sample: 1, timeoutMs: 120_000 };
   });
 
-  /**
-   * @clause 3.1 3.2 3.3 3.4 3.5 6.1 6.2 6.3 6.4 6.5 6.7 7.1 7.4 7.5 11.1 11.2 11.3 12.4 12.5
-   * @decision D05 D06 D08 D08a D09 D10 D11 D12 D13 D16 D26
-   */
   test("passes our sandbox in every check when every option is given, and writes the reports", async () => {
     const [junitFile, jsonFile] = [join(folder.path, "conform.xml"), join(folder.path, "conform.json")];
 

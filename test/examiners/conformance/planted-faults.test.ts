@@ -22,10 +22,6 @@ describe("the conformance kit against a server with one planted fault", () => {
   });
   beforeEach(() => resetMerchant(good.url));
 
-  /**
-   * @clause 2.1 2.2 2.3 2.4 2.7 2.8 4.2 4.4 4.5 4.6 4.7 9.1 9.2 12.1 12.2 12.3
-   * @decision D03 D07 D08 D13 D14 D15
-   */
   test("finds nothing while there is none, on PostgreSQL, with every request of each constraint", async () => {
     faulty.plant(undefined);
 

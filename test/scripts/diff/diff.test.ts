@@ -9,7 +9,6 @@ import { runProgram } from "../../helpers/process.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 import { CHANGES, contractWith } from "./diff-changes.ts";
 
-/** @decision D28 */
 describe("a change of the contract", () => {
   test.each(CHANGES)("is rated: $name, $level", ({ level, location, before = {}, change }) => {
     const given = { change: before };
@@ -20,7 +19,6 @@ describe("a change of the contract", () => {
   });
 });
 
-/** @decision D28 */
 describe("the version of the contract", () => {
   const change = (level: Level) => ({ location: "", pointer: "", what: [], uses: [], level });
 
@@ -56,7 +54,6 @@ describe("the version of the contract", () => {
   });
 });
 
-/** @clause 13.2 @decision D28 */
 test("npm run diff fails for a breaking change in a version that says less, and names location, need and remedy", async () => {
   const before = {
     info: { version: "1.0.0" },

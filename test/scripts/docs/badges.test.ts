@@ -5,7 +5,6 @@ import { readSite } from "../../../scripts/docs/rendering.ts";
 
 const { schemas } = deriveReference(await readSite()).components as { schemas: Record<string, Node> };
 
-/** @decision D00 */
 test("the reference shows the sources of a listed value in its row, or beside it", () => {
   const { Amount, RefundErrorDetails } = schemas as Record<string, { properties: Record<string, Node> }>;
 
@@ -16,7 +15,6 @@ test("the reference shows the sources of a listed value in its row, or beside it
   expect(Amount?.properties.currency).toMatchObject({ "x-enumDescriptions": beside });
 });
 
-/** @clause 7.4 */
 test("the reference shows a refund in the one shape that all its statuses share", () => {
   const branching = ["if", "then", "else", "oneOf", "anyOf"];
   expect(schemas.Refund).toHaveProperty("properties");

@@ -10,7 +10,6 @@ const second = first.replace("version: 1.0.0", "version: 1.1.0").replace("maxLen
 
 const CHANGELOG = "Words.\n\n## 1.1.1\n\nThe same.\n\n## 1.1.0\n\nMore room.\n\n## 1.0.0\n\nThe first.";
 
-/** @decision D28 */
 describe("the changelog on the site", () => {
   test("has the semantic diff of each version to the one before", async () => {
     const folder = await folderOfTest();

@@ -8,7 +8,6 @@ import { nextVersion } from "../../../scripts/release/version.ts";
 import { writeVersion } from "../../../scripts/release/versions.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
-/** @decision D28 */
 describe("a release", () => {
   const verdict = (changes: Partial<Verdict>): Verdict => ({
     ...{ released: "1.0.0", version: "1.0.0", need: "none", required: "1.0.0" },

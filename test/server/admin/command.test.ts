@@ -164,7 +164,6 @@ describe("npm run admin", () => {
     await untilRedelivered(webhookId);
   });
 
-  /** @decision D26 */
   test("lists subscriptions by their host, and disables one", async () => {
     const { merchant, subscriptionKey, paymentId } = await createExhausted();
 

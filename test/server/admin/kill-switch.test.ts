@@ -16,7 +16,6 @@ describe("npm run admin --", () => {
 
   const run = (...args: string[]) => runCommand(args, { env: { DATABASE_URL: production.url } });
 
-  /** @decision D17 */
   test("hold, holds and release hold a merchant's refunds, list what is held, and release them", async () => {
     const merchant = newMerchant();
     const token = await production.issuer.token({ merchant_id: merchant });
@@ -81,7 +80,6 @@ describe("npm run admin --", () => {
     expect((await run("release", "--all")).code).toBe(0);
   });
 
-  /** @decision D18 */
   test("block, blocks and unblock list what is blocked now, and change it", async () => {
     const far = "2126-01-02T03:04:05.000Z";
     await run("block", "--client", "shop", "--reason", "one\tof two");

@@ -10,7 +10,6 @@ const PAYMENTS = 40;
 /** For a statement of the feed that is struck, and of the one that is run again: also a busy machine is to be in time. */
 const [STRUCK_MS, AGAIN_MS] = [2_000, 120_000];
 
-/** @decision D25 */
 test.each<[fault: string, strike: (proxy: SilentProxy) => void]>([
   ["cuts its connections", (proxy) => proxy.cut()],
   ["does not respond any more", (proxy) => proxy.silence()],

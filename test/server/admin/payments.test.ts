@@ -23,7 +23,6 @@ const put = (merchant: string, paymentId: string, more = {}) => ({
   ...more,
 });
 
-/** @decision D16a D25 */
 describe("original payments fed from lines", () => {
   const database = useDatabase("postgres");
 

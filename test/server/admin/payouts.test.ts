@@ -6,7 +6,6 @@ import { newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
-/** @decision D25 */
 describe("npm run admin -- payouts and reconcile", () => {
   const production = forSuite(() => startProduction());
   const server = forSuite(() => production.start());

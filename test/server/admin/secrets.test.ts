@@ -30,7 +30,6 @@ async function cipherOf(store: Store, subscriptionKey: string): Promise<Uint8Arr
   return (await found.executeTakeFirstOrThrow()).secret_ciphertext;
 }
 
-/** @decision D22 D29 */
 test("npm run admin -- subscriptions rotate-secret replaces a secret that is read from standard input or a file, and says until when the old one signs", async () => {
   await using production = await startProduction();
   const { DATABASE_URL = "", ENCRYPTION_KEY = "" } = production.env;
@@ -81,7 +80,6 @@ test("npm run admin -- subscriptions rotate-secret replaces a secret that is rea
   expect(stored && (await keys.decrypt(merchant, stored))).toBe("from a file");
 });
 
-/** @decision D29 */
 test("npm run admin -- rotate-key encrypts every secret anew, once, and names those that no key opens", async () => {
   await using production = await startProduction();
   const { DATABASE_URL = "", ENCRYPTION_KEY: oldText = "" } = production.env;

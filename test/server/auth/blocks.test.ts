@@ -13,7 +13,6 @@ const NEVER_MS = 3_600_000;
 const SOON = { timeout: 10_000, interval: 20 };
 const reason = "stolen";
 
-/** @decision D18 */
 describe("a block in production", () => {
   const production = forEachTest(() => startProduction());
 

@@ -29,7 +29,6 @@ async function strangerOf({ token }: Awaited<ReturnType<typeof startIssuer>>, cl
   return token(claims, await createKey("ES256"));
 }
 
-/** @decision D18 */
 describe("the issuer's keys", () => {
   test("are fetched once, and anew when a token names a key that is not among them", async () => {
     await using system = await start();

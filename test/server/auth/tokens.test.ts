@@ -12,7 +12,6 @@ const NOW = new Date("2026-11-16T15:00:00.500Z");
 const CERTIFICATE = new URL("../../fixtures/tls/receiver.pem", import.meta.url);
 const SECOND = Math.floor(NOW.getTime() / 1000);
 
-/** @decision D18 */
 describe("an access token in production", () => {
   const production = forSuite(() => startProduction({ now: () => NOW }));
   const server = forSuite(() => production.start({ realNow: () => NOW, issuerKeys: { cooldownMs: 0 } }));

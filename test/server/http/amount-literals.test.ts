@@ -32,7 +32,6 @@ function bodyOf(literal: string): string {
   return `{"paymentId":"pay_failed","amount":{"currency":"USD","value":${literal}},"requestKey":"${randomUUID()}"}`;
 }
 
-/** @clause 2.4 12.1 @decision D13 */
 describe("an amount, in any form that JSON has for a number,", () => {
   const server = useTestServer();
 

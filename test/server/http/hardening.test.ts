@@ -97,7 +97,6 @@ test.each(engines)("a server whose database is gone is alive but not ready (%s)"
   expect(await probe("/readyz")).toEqual([503, { status: "unavailable" }]);
 });
 
-/** @decision D08 */
 test("the id of a response with 500 is that under which the error is logged", async () => {
   await using server = await startTestServer();
   await server.database.db.schema.alterTable("events").renameTo("elsewhere").execute();
@@ -109,7 +108,6 @@ test("the id of a response with 500 is that under which the error is logged", as
   expect(logged.join()).toContain('relation \\"events\\" does not exist');
 });
 
-/** @decision D08 */
 test("another merchant's payment costs the database the same statements as none at all", async () => {
   await using deployment = await createDeployment();
   const direct = new URL(deployment.url);

@@ -34,7 +34,6 @@ describe.each(engines)("on %s", (engine) => {
     expect(accepted.status).toBe(201);
   });
 
-  /** @clause 7.5 12.5 @decision D09 */
   test("200 calls with one requestKey make one refund, and 199 responses name it", async () => {
     const paymentId = await createPayment(server);
     const request = refundOf(paymentId, { clientReferenceId: "order-1" });

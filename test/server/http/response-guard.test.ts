@@ -65,7 +65,6 @@ describe("a response to an operation", () => {
   const unavailable = (to: ExpressResponse, headers: object = { "Retry-After": "1" }) =>
     typed(to.status(503).set(headers), "application/problem+json");
 
-  /** @decision D32 */
   test.each<[string, (to: ExpressResponse) => unknown, RegExp]>([
     ["lacks a field", (to) => unavailable(to).end(toText({ title: undefined })), /body.* required property/],
     ["has another field", (to) => unavailable(to).end(toText({ surplus: 1 })), /NOT have additional/],

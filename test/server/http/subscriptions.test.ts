@@ -10,7 +10,6 @@ import { post, useTestServer } from "../../helpers/server.ts";
 describe("POST /v1/webhook/subscribe", () => {
   const server = useTestServer();
 
-  /** @clause 1.4 4.1 4.3 4.4 4.5 4.6 4.7 4.8 5.1 8.1 8.3 8.4 @decision D03 D05 D24 D26 */
   test.each([
     ["everything", { type: "ALL" }, []],
     ["everything, with a list that is ignored", { type: "ALL", details: ["x"] }, []],
@@ -38,7 +37,6 @@ describe("POST /v1/webhook/subscribe", () => {
     expect(stored).toEqual({ url, type: subscriptionDetails.type, details, ended_at: null });
   });
 
-  /** @clause 4.1 @decision D24 */
   test.each([
     "https:/a.example",
     "https:////a.example/",

@@ -81,7 +81,6 @@ describe("a server whose PostgreSQL", () => {
     return { proxy, server, [Symbol.asyncDispose]: close };
   }
 
-  /** @decision D08 */
   test("does not respond gives callers 503 in time, is not ready, and recovers when it responds", async () => {
     await using behind = await startBehindProxy();
     const { proxy, server } = behind;
@@ -106,7 +105,6 @@ describe("a server whose PostgreSQL", () => {
     expect((await subscribe()).status).toBe(200);
   });
 
-  /** @decision D08 D09 */
   test("falls silent when it has stored a refund: a repeat names it", async () => {
     await using behind = await startBehindProxy();
     const { proxy, server } = behind;
@@ -143,7 +141,6 @@ describe("a server whose PostgreSQL", () => {
     return { waiting, untilWaiting, end: () => holder.end() };
   }
 
-  /** @decision D08 D12a */
   test("has payments of many merchants locked serves the others all the while", async () => {
     const server = await deployment.start(UNHURRIED);
     // Of several merchants, because those of one hold few connections while they wait.
@@ -161,7 +158,6 @@ describe("a server whose PostgreSQL", () => {
     expect(floods.flatMap(({ statuses }) => statuses)).toEqual(Array(24).fill(201));
   });
 
-  /** @decision D08 D12a */
   test("has a payment locked fails the calls that wait for it in time, stays ready, and does nothing of them later", async () => {
     const server = await deployment.start(HASTY);
     const locked = await createPayment(server);
@@ -180,7 +176,6 @@ describe("a server whose PostgreSQL", () => {
     expect([payments - before.payments, events - before.events]).toEqual([1, 1]);
   });
 
-  /** @decision D08 D12a */
   test("has a payment locked serves another merchant all the while, and afterwards as many calls for it as may wait", async () => {
     const server = await deployment.start(UNHURRIED);
     const [caller, other] = [await createCaller(server, 1), await createCaller(server, 1)];
@@ -218,7 +213,6 @@ describe("a server whose PostgreSQL", () => {
     expect(other.statuses).toEqual(Array(IN_ALL - OF_MERCHANT).fill(201));
   });
 
-  /** @decision D08 */
   test("takes long without breaking any limit of its own gives a call 503 in time too, which may still be done", async () => {
     const server = await deployment.start({ callLimitMs: 300, storeLimits: { statementMs: 120_000 } });
     const request = refundOf(await createPayment(server));
@@ -237,7 +231,6 @@ describe("a server whose PostgreSQL", () => {
 });
 
 describe("a server", () => {
-  /** @decision D08 */
   test("refuses more calls than the store takes, of one merchant or of all, with 503 at once, and serves the others", async () => {
     // No call may miss its deadline on a busy machine: that would make room for others.
     await using server = await startTestServer({ callLimitMs: 120_000 });

@@ -41,7 +41,6 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
   const createRefund = async (paymentId: string) =>
     (await acme.issue(refundOf(paymentId, { clientReferenceId: "order-1" }))).body.paymentId;
 
-  /** @clause 6.6 12.4 @decision D16 D20 D30 */
   test("becomes AUTHORIZED by itself within five seconds, and not a millisecond early", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW });
     const refund = await createRefund(paymentId);
@@ -59,7 +58,6 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
     ]);
   });
 
-  /** @decision D20a */
   test("changes only together with its event, and is tried again until both can be written", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW });
     const refund = await createRefund(paymentId);

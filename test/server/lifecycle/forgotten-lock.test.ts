@@ -7,7 +7,6 @@ import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
 import { PROMPT } from "./setup.ts";
 
-/** @decision D12a D16 */
 test("a transaction that somebody forgot to end holds up its own payment's refunds, and nobody else's work", async () => {
   await using deployment = await createDeployment();
   const { DATABASE_URL: databaseUrl = "" } = deployment.env;

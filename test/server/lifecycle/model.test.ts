@@ -85,7 +85,6 @@ async function live(real: Real, begin: number, life: Life): Promise<void> {
 }
 
 describe.each(engines)("random lives of refunds on %s", (engine) => {
-  /** @clause 6.3 6.4 6.5 6.6 6.7 @decision D11 D12 D17 */
   test("are the same for the servers and for the model", async () => {
     const real = await createReal(engine);
     try {

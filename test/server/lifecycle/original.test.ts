@@ -14,7 +14,6 @@ const endings = [
 ] as const;
 const cases = engines.flatMap((engine) => endings.map((ending) => ({ engine, ...ending })));
 
-/** @decision D20a */
 test.each(cases)(
   "an original payment that ends as $status changes nothing at all when a part of it can't be written, on $engine",
   async ({ engine, move, status }) => {

@@ -22,7 +22,6 @@ const WORK_ON_REFUND = `
   from payments where payment_id = $1`;
 const SCAN = { body: { by: "PT0S" } };
 
-/** @decision D30 */
 test("a server six hours ahead does nothing early, says so once, and goes on with the database's time when it is right", async () => {
   await using deployment = await createDeployment();
   const { env } = deployment;

@@ -42,7 +42,6 @@ async function countAttempts({ database }: TestServer): Promise<number> {
   return (await query.executeTakeFirstOrThrow()).n;
 }
 
-/** @decision D18 D29 */
 describe("in production no secret is disclosed or stored in clear", () => {
   const production = forSuite(() => startProduction());
   let server: TestServer;

@@ -14,7 +14,6 @@ const LIMIT = 2;
 /** At once; far more than a burst, also when the token bucket refills once or twice meanwhile. */
 const MANY = 30;
 
-/** @decision D27 */
 describe.each(engines)("the rate limit on %s", (engine) => {
   const server = useTestServer({ engine, env: { RATE_LIMIT: `${LIMIT}` } });
 
@@ -45,7 +44,6 @@ describe.each(engines)("the rate limit on %s", (engine) => {
     expect(limited?.headers.get("ratelimit")).toMatch(/^"merchant";r=0;t=\d+$/);
   });
 
-  /** @decision D08a */
   test("is checked after the scope, and before Accept and the body", async () => {
     const [unscoped, { token }] = [await createMerchant(server, ["webhooks"]), await createMerchant(server)];
     const wrong = { headers: { Accept: "text/xml", "Content-Type": "text/plain" } };

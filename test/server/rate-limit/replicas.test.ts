@@ -11,7 +11,6 @@ const MANY = 120;
 /** How many requests each server may let through before it reports them: a tenth of a second's, and at least one. */
 const UNREPORTED = 1;
 
-/** @decision D27 */
 test("merchants have one rate limit over all servers, and a burst at each server does not double it", async () => {
   await using production = await startProduction();
   const env = { RATE_LIMIT: `${LIMIT}` };
@@ -35,7 +34,6 @@ test("merchants have one rate limit over all servers, and a burst at each server
   expect(limited?.headers.get("ratelimit")).toMatch(/^"merchant";r=0;t=[123]$/);
 });
 
-/** @decision D27 */
 test("a bucket that was filled by a clock an hour ahead keeps its merchant out for seconds", async () => {
   await using production = await startProduction();
   const server = await production.start({ env: { RATE_LIMIT: "10" } });
@@ -52,7 +50,6 @@ test("a bucket that was filled by a clock an hour ahead keeps its merchant out f
   expect(Number(second.headers.get("retry-after"))).toBeLessThanOrEqual(10);
 });
 
-/** @decision D27 */
 test("a call that gets 503 while it waits for its count doesn't count afterwards", async () => {
   await using production = await startProduction();
   const limits = { callLimitMs: 500, storeLimits: { statementMs: 120_000 } };
@@ -73,7 +70,6 @@ test("a call that gets 503 while it waits for its count doesn't count afterwards
   expect([...first, await statusOf()]).toEqual([400, 503, 400]);
 });
 
-/** @decision D27 */
 test("calls that get 503 while the database is locked don't count, at any server", async () => {
   await using production = await startProduction();
   const env = { RATE_LIMIT: "1" };

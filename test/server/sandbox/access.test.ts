@@ -15,7 +15,6 @@ const SUBSCRIBE = "/v1/webhook/subscribe";
 const TARGET = subscriptionTo("https://merchant.example.com/");
 
 describe("POST /sandbox/tokens", () => {
-  /** @decision D18 */
   test.each([
     [["refunds"], 201, 403],
     [["webhooks"], 403, 200],
@@ -85,7 +84,6 @@ const OF_ONE: [id: SandboxId, body?: object][] = [
   ["rotateSecret", { secretKey: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" }],
 ];
 
-/** @decision D25 D26 */
 describe("the records of a merchant", () => {
   const acme = forSuite(() => createSubscriber(server));
   const other = forSuite(() => createSandboxMerchant(server));

@@ -50,7 +50,6 @@ describe("the sandbox's clock", () => {
     expect(await move({ businessDays: 1 })).toMatchObject({ refunds: 0 });
   });
 
-  /** @decision D30 */
   test("authorizes what falls due before it responds, but never waits for receivers", async () => {
     await using receiver = await startReceiver(() => {});
     const acme = await createSubscriber(server);
@@ -106,7 +105,6 @@ describe("the sandbox's clock", () => {
 });
 
 describe.each(engines)("the sandbox's clock on %s", (engine) => {
-  /** @decision D30 */
   test("takes advances in parallel one after the other and loses none, over a restart too", async () => {
     await using deployment = await createDeployment(engine);
     const start = () => deployment.start({ realNow: () => NOW });

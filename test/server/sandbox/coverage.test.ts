@@ -46,7 +46,6 @@ describe("the elements of the contract", () => {
   });
 });
 
-/** @decision D25 */
 describe("GET /sandbox/coverage", () => {
   const server = useTestServer();
   const acme = forEachTest(() => createSubscriber(server));

@@ -10,7 +10,6 @@ import { createTempDir } from "../../helpers/temp-dir.ts";
 const CONTRACT = new URL("../../../openapi/generated/openapi.json", import.meta.url);
 const FIELD = '"softDescriptor":{';
 
-/** @decision D28 */
 describe("npx @refund-contract/sandbox diff", () => {
   const server = useTestServer();
   const folder = forSuite(createTempDir);

@@ -83,7 +83,6 @@ describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
     expect(masked(response.body)).toEqual(masked(documented?.value));
   });
 
-  /** @decision D07 D25 */
   test("refuse every request that breaks a constraint, and change nothing", async () => {
     const reads = contract.operations.filter(({ id }) => /^(get|list)/.test(id) && !WITH_ID.test(id));
     const state = async () => {
@@ -105,7 +104,6 @@ describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
     expect(await state()).toEqual(before);
   });
 
-  /** @decision D07 */
   test.each(contract.operations)("refuse a query parameter that $id does not have", async (operation) => {
     const path = { paymentId: "pay_1", webhookId: "msg_1", subscriptionKey: "sub_1", eventId: "evt_1" };
     const call = { path, body: operation.requests[0]?.value, query: { "sort[]": "at" } };

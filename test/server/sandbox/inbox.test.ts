@@ -49,7 +49,6 @@ describe("the inbox", () => {
     expect([status, headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  /** @decision D22 D23 */
   test("receives deliveries, and shows them as they were signed and sent", async () => {
     const { url } = await inbox();
     const subscriptionKey = await acme.subscribe(url, { secretKey: SECRET_KEY });
@@ -68,7 +67,6 @@ describe("the inbox", () => {
     expect(webhook.verify(delivery.payload, attempt?.headers ?? {})).toEqual(event);
   });
 
-  /** @decision D23 D30 */
   test("fails deliveries while failure is switched on, and each attempt is shown in both clocks", async () => {
     await acme.subscribe((await inbox()).url);
     await setInbox({ status: 500 });
@@ -147,7 +145,6 @@ describe("the inbox", () => {
   });
 });
 
-/** @decision D25 */
 test("a delivery names its event, and the event's deliveries are found by it", async () => {
   const subscriptionKey = await acme.subscribe((await inbox()).url);
   await emit();
@@ -161,7 +158,6 @@ test("a delivery names its event, and the event's deliveries are found by it", a
   expect(await acme.deliveries({ eventId })).toMatchObject([{ webhookId, subscriptionKey }]);
 });
 
-/** @decision D25 */
 test("GET /sandbox/changes sends an event at once, and one after each change of the merchant's own", async () => {
   const other = await createSandboxMerchant(server);
   const abort = new AbortController();

@@ -40,7 +40,6 @@ async function startOther(respond: (path: string) => { status: number; headers?:
   return { ...(await listenLocally(other)), paths };
 }
 
-/** @decision D25 */
 describe("the server of the Model Context Protocol", () => {
   const server = useTestServer();
 

@@ -106,7 +106,6 @@ describe("the records of a merchant", () => {
   const refund = async (paymentId: string, fields = {}) =>
     (await acme.issue(refundOf(paymentId, fields))).body.paymentId;
 
-  /** @clause 1.3 2.1 2.2 2.5 2.7 2.8 7.3 @decision D25 */
   test("show a refund with all that is stored of it", async () => {
     const payment = await acme.create({ settledAt: AT });
     const request = refundOf(payment.paymentId, {

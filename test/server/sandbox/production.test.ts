@@ -6,7 +6,6 @@ import { startTestServer } from "../../helpers/server.ts";
 
 const { operations } = readContract("sandbox");
 
-/** @decision D25 */
 test("production serves no call of the sandbox, and has none of its merchants", async () => {
   await using production = await startProduction();
   const server = await production.start();
@@ -26,7 +25,6 @@ test("production serves no call of the sandbox, and has none of its merchants", 
   expect(await send("POST", "/v1/refunds", "sandbox_acme")).toBe("POST /v1/refunds 401 UNAUTHORIZED");
 });
 
-/** @decision D18 D25 D30 */
 test("a production database has no tokens, payments or clock of a sandbox, and no sandbox starts on it", async () => {
   await using production = await startProduction();
   const server = await production.start();

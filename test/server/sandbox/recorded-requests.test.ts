@@ -21,7 +21,6 @@ const subscribe = async (fields: object = {}) => {
   return subscribed.body.subscriptionKey;
 };
 
-/** @decision D25 */
 describe("GET /sandbox/requests", () => {
   const list = async (query = {}) => (await acme.sandbox("listRequests", { query })).body;
 
@@ -118,7 +117,6 @@ test("a ring keeps the newest items within its count and its bytes", () => {
   expect(ring.list()).toEqual([]);
 });
 
-/** @decision D16 D30 */
 describe("GET /sandbox/clock/due", () => {
   test("names the next refunds that fall due, and the holiday that they wait over", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW.toISOString() });
@@ -146,7 +144,6 @@ describe("GET /sandbox/clock/due", () => {
   });
 });
 
-/** @clause 5.1 @decision D22 D26 */
 test("subscriptions are listed newest first, with the time at which one ended, and no secret but its form", async () => {
   const first = await subscribe();
   const details = { type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] };
@@ -179,7 +176,6 @@ test("subscriptions are listed newest first, with the time at which one ended, a
   expect((await acme.sandbox("getSubscription", { path })).body).toEqual(ended);
 });
 
-/** @decision D19 D20a */
 test("events are listed newest first, also those that nobody received", async () => {
   await acme.sandbox("emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } });
   await acme.sandbox("emitEvent", { body: { type: "customer.created", resourceId: "cus_1" } });

@@ -7,7 +7,6 @@ import { LONG_AGO } from "../../helpers/store-factories.ts";
 
 const NONE = { blocked: false, held: false };
 
-/** @decision D17 D18 */
 describe.each(engines)("restrictions of a sandbox's merchant on %s", (engine) => {
   const server = useTestServer({ engine });
 

@@ -30,8 +30,6 @@ const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /**
  * A merchant of a sandbox can choose to get tomorrow's API: responses and events as a later, compatible version of the contract may
  * send them, drawn from the points where it can grow.
- *
- * @decision D28
  */
 describe("tomorrow's API in a sandbox", () => {
   const server = useTestServer();

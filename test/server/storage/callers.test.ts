@@ -19,7 +19,6 @@ describe.each(engines)("access tokens on %s", (engine) => {
     expect(await findToken(db, tokenSha256)).toEqual({ merchant: "acme", scopes: ["refunds"] });
   });
 
-  /** @decision D18 */
   test("can't be stored in clear", async () => {
     const tokenSha256 = Buffer.from("sandbox_acme");
 

@@ -37,7 +37,6 @@ const idsOf = ({ traceId, spanId }: Ids) => ({ traceId, spanId });
 
 const CALLER = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" };
 
-/** @decision D33 */
 test("with the SDK of the guide, a refund is one trace from its call to its last webhook", async () => {
   await using collector = await startReceiver((response) => {
     response.writeHead(200, { "Content-Type": "application/json" }).end("{}");

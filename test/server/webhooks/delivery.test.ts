@@ -10,7 +10,6 @@ const server = useTestServer();
 const summary = ({ event: { type, sequence } }: Received) => `${type} ${sequence}`;
 
 describe("a subscription", () => {
-  /** @clause 10.1 10.2 @decision D19 D20 D21 */
   test("receives every event that there is, as the contract describes it", async () => {
     await using receiver = await startReceiver();
     const acme = await createSubscriber(server);
@@ -56,7 +55,6 @@ describe("a subscription", () => {
     expect(dataOf("customer.created")).toEqual({ customerId: "res_1" });
   });
 
-  /** @clause 1.4 4.7 4.8 10.1 */
   test("receives the events that it selects", async () => {
     await using receiver = await startReceiver();
     const acme = await createSubscriber(server);
@@ -85,7 +83,6 @@ describe("a subscription", () => {
     expect(selections.map((_, index) => receivedBy(index).toSorted())).toEqual(expected);
   });
 
-  /** @decision D20a D26 */
   test("receives nothing of another merchant, of earlier, or of later than its end", async () => {
     await using receiver = await startReceiver();
     const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];

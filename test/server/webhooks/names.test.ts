@@ -145,7 +145,6 @@ async function startFrozen(port: number, host: string) {
   };
 }
 
-/** @decision D24 */
 describe("a nameserver that never responds", () => {
   test("for the names of one merchant holds up no delivery of another", async () => {
     await using nameserver = await startZone();

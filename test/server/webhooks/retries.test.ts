@@ -33,7 +33,6 @@ async function dueIn(acme: Subscriber): Promise<number> {
 }
 
 describe("a delivery that fails", () => {
-  /** @decision D21 D22 D23 D30 */
   test("is tried ten times by the schedule, from the end of each attempt, and then once more on request", async () => {
     await using started = await startDelivery((...args) =>
       (args[2] < 10 ? respondWith(500) : accept)(...args),
@@ -71,7 +70,6 @@ describe("a delivery that fails", () => {
     expect(new Set(sent)).toEqual(new Set([[delivered.webhookId, at, first?.body].join()]));
   });
 
-  /** @decision D23 */
   test("is tried again no earlier than Retry-After says", async () => {
     await using started = await startDelivery(respondWith(429, { "retry-after": "8" }));
     const { acme } = started;
@@ -82,7 +80,6 @@ describe("a delivery that fails", () => {
   });
 });
 
-/** @decision D23 D26 */
 test("a receiver that responds with 410 ends the subscription and all that waits for it, and nothing else", async () => {
   let status = 500;
   await using started = await startDelivery((response) => void response.writeHead(status).end());
@@ -129,7 +126,6 @@ describe("POST /sandbox/deliveries/{webhookId}/redeliver", () => {
     expect(await dueIn(acme)).toBeLessThanOrEqual(thirdStep * 1.1);
   });
 
-  /** @decision D23 */
   test("sends one that was delivered once, and makes no further attempt", async () => {
     await using started = await startDelivery((...args) =>
       (args[2] === 0 ? accept : respondWith(500))(...args),

@@ -24,7 +24,6 @@ function verifiers({ body, headers }: Received): string[] {
   });
 }
 
-/** @clause 10.4 @decision D22 */
 test("while a secret replaces another, each delivery is verified with either, and then with the new one", async () => {
   await using receiver = await startReceiver();
   const acme = await createSubscriber(server);
@@ -83,7 +82,6 @@ test("a secret is not changed beside two others, nor of a subscription that has 
   expect(problemOf(ended)).toEqual(notFound("You have no live subscription with this subscriptionKey."));
 });
 
-/** @decision D29 */
 test("a secret that a person could guess is taken, and the log and the sandbox say so", async () => {
   const acme = await createSubscriber(server);
   const warnings = () =>

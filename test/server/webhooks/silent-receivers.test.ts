@@ -10,7 +10,6 @@ const TIMEOUT_MS = 60_000;
 /** Fewer in progress than if each silent merchant had its maximum. */
 const LIMITS = { total: 120, unproven: 60, perMerchant: 32, perSubscription: 8 };
 
-/** @decision D23 */
 describe.each(engines)("silent receivers on %s", (engine) => {
   test("of many merchants hold up neither a receiver that responds nor one that is new", async () => {
     await using server = await startTestServer({

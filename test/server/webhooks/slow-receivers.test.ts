@@ -12,7 +12,6 @@ const FOR_SLOW = 9;
 const SLOW_MS = 2_100;
 const TIMEOUT_MS = 60_000;
 
-/** @decision D23 */
 test("slow receivers of many merchants keep no slot of a quick one, and have as many again at another server", async () => {
   await using replicas = await createDeployment();
   const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };
@@ -55,7 +54,6 @@ test("slow receivers of many merchants keep no slot of a quick one, and have as 
   expect(waiting).toBe(2 * FOR_SLOW);
 });
 
-/** @decision D23 */
 test("receivers that were quick and become slow together keep a quick one waiting only until they count as slow", async () => {
   await using replicas = await createDeployment();
   const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };

@@ -17,7 +17,6 @@ describe.each(engines)("the trace of a call on %s", (engine) => {
       .map((line) => JSON.parse(line))
       .filter((line) => line.msg === msg && line.paymentId === paymentId);
 
-  /** @decision D33 */
   test("comes back with every event of its refund, three business days later too, and is shown", async () => {
     await using receiver = await startReceiver();
     const acme = await createSubscriber(server);
@@ -55,7 +54,6 @@ describe.each(engines)("the trace of a call on %s", (engine) => {
     expect(await acme.get(refund.paymentId)).toMatchObject({ traceparent: SENT.traceparent });
   });
 
-  /** @decision D33 */
   test.each([
     ["nothing", {}],
     [

@@ -23,7 +23,6 @@ const pointersTo = (keyword: string) =>
 const grown = (kind: string) =>
   later.additions.filter((one) => one.kind === kind).map(({ pointer }) => pointer);
 
-/** @decision D28 D32 */
 describe("a later version of the contract", () => {
   test.each([1, 2, 3, 4, 5])("is compatible in all that is drawn from seed %d", (seed) => {
     const { document: revision, additions } = toLaterDocument(document, drawWith(seed));

@@ -42,7 +42,6 @@ const examples = examplesBelow(contract, contract);
 const twinExamples = examplesBelow(twin, twin);
 const valuesOf = (found: readonly Example[]) => found.map(({ value }) => JSON.stringify(value)).sort();
 
-/** @decision D07 D28 */
 describe("the contract as OpenAPI 3.0", () => {
   test("has every example of the contract", () => {
     expect(examples.length).toBeGreaterThan(50);

@@ -60,7 +60,6 @@ function toHeader({ kind, ...settings }: NewFault): string {
   return [kind, ...Object.entries(settings).map(([name, value]) => `${name}=${value}`)].join("; ");
 }
 
-/** @decision D25 */
 describe("a fault of calls", () => {
   describe.each(["armed", "in the header"])("%s", (how) => {
     test.each(table)("$kind", async (fault, got, repeated) => {
@@ -178,7 +177,6 @@ describe("a fault that is wrong", () => {
   });
 });
 
-/** @decision D25 */
 test("production ignores the header, whatever it says", async () => {
   await using production = await startProduction();
   const { url } = await production.start();

@@ -39,7 +39,6 @@ const hits = async () => (await acme.sandbox("listFaults")).body.items[0]?.hits;
 const attemptsOf = async (webhookId: string) =>
   (await acme.sandbox("getDelivery", { path: { webhookId } })).body.attempts;
 
-/** @decision D22 D23 D25 */
 describe("a fault of deliveries", () => {
   test.each([
     ["WRONG_SECRET", "no-matching-signature"],

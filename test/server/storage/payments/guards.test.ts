@@ -198,7 +198,6 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     ([from, to]) => [from, to, REFUND_TRANSITIONS.some((one) => one.from === from && one.to === to)] as const,
   );
 
-  /** @decision D16a */
   test.each(originalTransitions)("a payment gets from %s to %s: %s", async (from, to, allowed) => {
     const settledAt = from === "SETTLED" || from === "COVERED" ? NOW : null;
     const { paymentId } = await createPayment(database.db, { merchant, status: from, settledAt });
@@ -206,7 +205,6 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     expect(await accepts(database.db, statusChange(paymentId, to))).toBe(allowed);
   });
 
-  /** @decision D17 */
   test.each(refundTransitions)("a refund gets from %s to %s: %s", async (from, to, allowed) => {
     const { paymentId } = await createPayment(database.db, { merchant, settledAt: LONG_AGO });
     await sql.raw(refundInsert(merchant, [{ of: paymentId, cents: 1, status: from }])).execute(database.db);

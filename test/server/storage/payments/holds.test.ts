@@ -20,7 +20,6 @@ import {
 
 const reason = "a stolen token";
 
-/** @decision D17 */
 describe.each(engines)("held refunds on %s", (engine) => {
   const database = useDatabase(engine);
   afterEach(() => database.db.deleteFrom("holds").execute());

@@ -41,7 +41,6 @@ describe("refunds of one statement, at the same time on postgres", () => {
       payments.map((payment, index) => decideRefund(database.db, payment, { requestKey: keys[index] ?? "" })),
     );
 
-  /** @decision D12a */
   test("never wait for each other's payments in a circle", async () => {
     const payments = await createPayments(5);
     const ordered = payments.toSorted((a, b) => (a.paymentId < b.paymentId ? -1 : 1));
@@ -53,7 +52,6 @@ describe("refunds of one statement, at the same time on postgres", () => {
     expect(await saveBoth([there, back], locked)).toBe(10);
   });
 
-  /** @decision D10 */
   test("never wait for each other's requestKeys in a circle", async () => {
     const merchant = newMerchant();
     const [payments, others] = [await createPayments(5, merchant), await createPayments(5, merchant)];
@@ -71,7 +69,6 @@ describe("refunds of one statement, at the same time on postgres", () => {
     );
   });
 
-  /** @decision D12a */
   test("are decided on the payment as another transaction left it", async () => {
     const [failing, healthy] = await createPayments(2);
     if (!failing || !healthy) throw new Error("there are two");

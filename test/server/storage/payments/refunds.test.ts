@@ -65,7 +65,6 @@ describe.each(engines)("a refund on %s", (engine) => {
   });
 
   type Change = (db: Store, payment: DebitRecord) => Promise<unknown>;
-  /** @decision D12a */
   test.each<[since: string, payment: Partial<NewPayment>, change: Change, afterwards: object]>([
     [
       "the original payment has failed",
@@ -116,7 +115,6 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 100_00 });
   });
 
-  /** @decision D13 */
   test("adds up to the cent over a thousand refunds of one payment", async () => {
     const { db } = database;
     const merchant = newMerchant();

@@ -22,7 +22,6 @@ const OUTCOMES: readonly Outcome[] = [
   { kind: "ended" },
 ];
 
-/** @decision D23 */
 describe.each(engines)("the result of an attempt on %s", (engine) => {
   const database = useDatabase(engine);
 

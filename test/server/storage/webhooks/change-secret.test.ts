@@ -53,7 +53,6 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
       .where("subscription_key", "=", subscriptionKey)
       .executeTakeFirstOrThrow();
 
-  /** @decision D22 */
   test("signs together with the one before until the overlap has passed, and then alone", async () => {
     const before = await secretsAt(NOW);
 
@@ -67,7 +66,6 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     ]);
   });
 
-  /** @decision D29 */
   test("is gone after the overlap, and not before", async () => {
     await change("second", 24);
 
@@ -110,7 +108,6 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     expect(await secretsAt(plusHours(1))).toEqual([winner, "first"]);
   });
 
-  /** @decision D29 */
   test("and the one before are gone when the subscription ends, and can't be changed any more", async () => {
     await change("second", 24);
 
@@ -125,7 +122,6 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     );
   });
 
-  /** @decision D29 */
   test("and the one before need their encryption key, and get the next one together", async () => {
     const next = ownKey(randomBytes(32));
     await change("second", 24);

@@ -56,7 +56,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     return attempt;
   }
 
-  /** @decision D20a */
   test("are written with their event, and hold what an attempt needs", async () => {
     await emit();
 
@@ -77,7 +76,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     });
   });
 
-  /** @decision D20a */
   test("are claimed once, as many as requested, and only when due", async () => {
     for (const id of ["acc_1", "acc_2", "acc_3"]) await emit(id);
 
@@ -106,7 +104,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(pages).toBeLessThan(4_000);
   });
 
-  /** @decision D20a, D23 */
   test("are recorded together: each as it went, and as one of them ended the subscription", async () => {
     for (const id of ["acc_1", "acc_2", "acc_3", "acc_4"]) await emit(id);
     const other = await subscribe();
@@ -224,7 +221,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(await endSubscription(database.db, { merchant, subscriptionKey, now: NOW })).toBe(false);
   });
 
-  /** @decision D23 D29 */
   test("of an ended subscription are never sent again, not even those that were to be", async () => {
     const delivered = await createAttempt();
     await record(delivered);

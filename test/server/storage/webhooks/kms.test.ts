@@ -26,7 +26,6 @@ function verifyAll({ received }: Receiver): void {
   }
 }
 
-/** @decision D29 */
 describe("an encryption key that a KMS holds", () => {
   test("is asked once for a merchant, and when it is away, only those who subscribe anew wait for it", async () => {
     // The program refuses to run where it can see the secrets of the server.

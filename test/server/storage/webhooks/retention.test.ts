@@ -99,7 +99,6 @@ describe.each(engines)("retention on %s", (engine) => {
     });
   });
 
-  /** @decision D21 */
   test("goes on counting the events of an account or a customer", async () => {
     const { db } = database;
     const emit = (type: "account.linked" | "customer.created") =>

@@ -24,7 +24,6 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     return inserted.subscriptionKey;
   }
 
-  /** @decision D26 */
   test("are refused above the limit of live ones, each merchant counted alone", async () => {
     const { db } = database;
     const merchant = newMerchant();

@@ -16,7 +16,6 @@ const putWith = (value: string) => JSON.stringify(put).replace("19.99", value);
 const parse = (line: unknown) =>
   parsePaymentLine(Buffer.from(typeof line === "string" ? line : JSON.stringify(line)));
 
-/** @decision D13 D15 D25 */
 describe("a line about an original payment", () => {
   test("is read, with names of as many characters as there may be", () => {
     const stored = { op: "put", ...payment, amountCents: 1999 };

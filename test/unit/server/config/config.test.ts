@@ -183,7 +183,6 @@ describe("the settings", () => {
     LOG_FORMAT: ["xml"],
     RETENTION_DAYS: ["0", "1.5", "36501", "never"],
   };
-  /** @decision D24 */
   test.each(pairsOf(ANYWHERE))("are refused by the name of the one that is wrong (%s=%s)", (name, value) =>
     expectRefusal(name, { [name]: value }),
   );

@@ -26,7 +26,6 @@ const anyInstant = fc
   .map((time) => new Date(time));
 const anyDate = anyInstant.map((instant) => date(instant.toISOString().slice(0, 10)));
 
-/** @decision D16 */
 describe("a business day", () => {
   // Of 2026: a King's and a Washington's birthday, Memorial, Labor, Columbus, Veterans, Thanksgiving and Christmas Day.
   const HOLIDAYS = ["01-19", "02-16", "05-25", "09-07", "10-12", "11-11", "11-26", "12-25"];
@@ -83,7 +82,6 @@ describe("a business day", () => {
   });
 });
 
-/** @clause 12.4 @decision D16 */
 describe("refundDueAt", () => {
   test.each(fixture.vectors)(
     "settled on $settled: authorized from $authorized ($why)",

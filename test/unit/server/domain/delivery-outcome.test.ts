@@ -13,7 +13,6 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 
-/** @decision D23 */
 describe("the outcome of an attempt", () => {
   const chance = { random: 0, realNow: NOW };
 
@@ -47,7 +46,6 @@ describe("the outcome of an attempt", () => {
   });
 });
 
-/** @decision D23 */
 describe("the next state of a delivery", () => {
   const state = (state: NextDelivery["state"], onlyOnce = false, dueAfterMs: number | null = null) => ({
     state,
@@ -74,7 +72,6 @@ describe("the next state of a delivery", () => {
   });
 });
 
-/** @decision D23 */
 describe("the delay after a failed attempt", () => {
   test("is a step of the schedule, which has nine steps, and then undefined", () => {
     const delays = Array.from({ length: 10 }, (_, index) => retryDelay(index + 1, 0));

@@ -9,7 +9,6 @@ import {
 
 const moment = { at: new Date("2026-11-19T05:00:00.000Z"), sequence: 2 };
 
-/** @decision D19 */
 test.each([
   ["refund.pending", "PAYMENT"],
   ["payment.covered", "PAYMENT"],

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fromCents, toCents } from "../../../../server/domain/money.ts";
 
-/** @decision D13 */
 test("money is exact for every amount, read as it is written", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9_999_999_999_99 }), (cents) => {

@@ -56,7 +56,6 @@ describe("the first status of a refund", () => {
     expect(first).toMatchObject({ paymentStatus });
   });
 
-  /** @decision D12 */
   test.each<[errorCode: string, original: Original]>([
     ["PAYMENT_NOT_REFUNDABLE", { ...settled, kind: "REFUND", status: "TERMINAL_FAILED", settledAt: null }],
     ["CUSTOMER_NOT_DEBITED", { ...settled, status: "FAILED" }],
@@ -93,7 +92,6 @@ describe("the next status of a refund", () => {
     expect(statusesLeftBy(trigger).includes(from)).toBe(to !== undefined);
   });
 
-  /** @clause 3.2 6.1 @decision D02 D17 */
   test("is in the contract's table as it is here, which names each status and leaves TERMINAL_FAILED by none", () => {
     type Table = { enum: string[]; "x-transitions": { from: string | null; to: string; trigger: string }[] };
     const { components } = readContract("openapi").document as {
@@ -127,7 +125,6 @@ describe("an original payment", () => {
   ]);
   const cases = originalStatuses.flatMap((from) => originalStatuses.map((to) => [from, to] as const));
 
-  /** @decision D16a */
   test.each(cases)("changes its status only as the table says: from %s to %s", (from, to) => {
     const refundTrigger = possible.get(`${from} ${to}`);
 

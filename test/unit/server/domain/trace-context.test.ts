@@ -7,7 +7,6 @@ const LATER = OWN.replace("00-4", "cc-4");
 const LONGEST = `a=${"x".repeat(254)},b=${"x".repeat(253)}`;
 const members = (count: number) => Array.from({ length: count }, (_, index) => `m${index}=1`).join(",");
 
-/** @decision D33 */
 test.each([
   ["version 00", OWN, OWN],
   ["all flags of version 00", OWN.replace(/01$/, "ff"), OWN.replace(/01$/, "ff")],
@@ -27,7 +26,6 @@ test.each([
   expect(readTraceContext({ traceparent })).toEqual(expected && { traceparent: expected });
 });
 
-/** @decision D33 */
 test.each([
   ["one member", "vendor=00f067aa0ba902b7", "vendor=00f067aa0ba902b7"],
   ["several, with spaces and gaps", "a=1, b@v/x=2 3 ,,c*=(4)", "a=1,b@v/x=2 3,c*=(4)"],
@@ -50,7 +48,6 @@ test("the id of a trace is what all its spans share", () => {
   expect([traceIdOf({ traceparent: OWN }), traceIdOf(null)]).toEqual([TRACE, undefined]);
 });
 
-/** @decision D33 */
 test.each([
   ["checkout-7f3a/42", "checkout-7f3a/42"],
   ["x".repeat(128), "x".repeat(128)],

@@ -7,7 +7,6 @@ import { handleErrors } from "../../../../server/http/error-handler.ts";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
 import { serveLocally } from "../../../helpers/network/local-server.ts";
 
-/** @decision D27 */
 test.each([
   ["503 because of the database doesn't count", Object.assign(new Error(), { code: "25006" }), 503, 1],
   ["503 at its deadline doesn't count", unavailable(new Error("not done in 6000 ms")), 503, 1],

@@ -54,7 +54,6 @@ beforeEach(() => {
 
 const REFUND = "/v1/refunds";
 
-/** @decision D07 D08 */
 test.each([
   ["application/json", "application/json"],
   ["application/json, application/problem+json", "application/problem+json"],
@@ -72,7 +71,6 @@ test.each([
   for (const [name, value] of readSecurityHeaders()) expect(headers[name.toLowerCase()]).toBe(value);
 });
 
-/** @decision D08 */
 test.each([
   [head(`${REFUND}?a=b`), REFUND],
   [head("GET /sandbox/payments/pay_settled"), "/sandbox/payments/{paymentId}"],
@@ -81,7 +79,6 @@ test.each([
   expect(observed).toEqual([{ route, status: 503, milliseconds: 0 }]);
 });
 
-/** @decision D08a */
 test.each([
   ["another path", head("/v1/refund"), {}],
   ["another method", head(`PUT ${REFUND}`), {}],

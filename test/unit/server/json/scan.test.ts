@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MAX_MEMBERS, MAX_NAME_LENGTH, scanJson } from "../../../../server/json/scan.ts";
 
-/** @decision D31 */
 describe("a body", () => {
   const list = (count: number, item: string) => `[${Array(count).fill(item)}]`;
   const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"f${index}": null`)}}`;

@@ -29,7 +29,6 @@ function createTestLimiter(requestsPerSecond = 100, nowMs = 1_000) {
 
 const served = (takes: readonly Take[]) => takes.filter(({ waitMs }) => waitMs === 0).length;
 
-/** @decision D27 */
 describe("a rate limit of a hundred requests a second", () => {
   test("allows each merchant a burst of two hundred, and returns how many are left", async () => {
     const { take, takeAll } = createTestLimiter();

@@ -33,7 +33,6 @@ function optionsOf(settings: Readonly<Record<string, string>>, more: Partial<Sen
   };
 }
 
-/** @decision D24 */
 describe("through a proxy", () => {
   test("a delivery goes to the address that was vetted here, and the receiver's certificate is verified", async () => {
     await using proxy = await startConnectProxy();

@@ -31,7 +31,6 @@ const optionsOf = (policy: TargetPolicy): SendOptions => ({
 const DELIVERY = { headers: {}, body: "{}" };
 const NOT_PUBLIC = "the host has an address that is not public";
 
-/** @decision D24 */
 describe("a target that is not allowed is never connected to", () => {
   test.each<[policy: TargetPolicy, target: string, error: string]>([
     // Literal addresses; all ways to write them are tested with the policy itself.

@@ -3,7 +3,6 @@ import { isGuessable } from "../../../../server/webhooks/guessable-secret.ts";
 
 const encoded = (bytes: string | Uint8Array) => `whsec_${Buffer.from(bytes).toString("base64")}`;
 
-/** @decision D29 */
 describe("a secret that a person could guess is", () => {
   test.each([
     ["a word", "secret"],

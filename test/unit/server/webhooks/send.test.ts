@@ -52,7 +52,6 @@ const refusal = (status: number, more = "") => ({ status, error: `responded ${st
 const CLOSED = failure("the connection was closed before a response came");
 const LATE = failure("no response within 0.3 s");
 
-/** @decision D21 D23 */
 describe("a receiver", () => {
   test.each<[sent: string, bytes: string | Buffer, result: object]>([
     ["200", head("200 OK", EMPTY), success(200)],

@@ -37,7 +37,6 @@ const WITHOUT_USER = "must not contain a user name or password; remove what ends
 const WITHOUT_EMPTY_PART = "must not contain an empty part in its host name; remove the extra dot";
 const NO_URL = "must be a URL, such as https://merchant.example.com/webhooks";
 
-/** @decision D24 */
 describe("a webhook target", () => {
   const hosts = (names: readonly string[], ...allowed: boolean[]) => names.map((host) => ({ host, allowed }));
   test.each([

@@ -7,7 +7,6 @@ const key = ownKey(randomBytes(32));
 const olderKey = ownKey(randomBytes(32));
 const keys = createEncryptionKeys([key]);
 
-/** @decision D29 */
 describe("a stored secret", () => {
   test("is read from a view into a larger buffer, as drivers return it", async () => {
     const stored = await keys.encrypt("acme", "sécret 🔑");
