@@ -42,7 +42,7 @@ const MAX_LINE_BYTES = 64 * 1024;
 const RUN_AGAIN = "Run it again with the same lines: those that were carried out change nothing.";
 const TOO_LONG =
   "the database took too long for it, or for an earlier line that it must follow; feed both in another run";
-/** Lines that are applied at once; fewer than a pool has connections, but more than the pool of a worker of Citus (note 262). */
+/** Lines that are applied at once; fewer than a pool has connections, but more than the pool of a worker of Citus. */
 const CONCURRENCY = 16;
 
 /**
