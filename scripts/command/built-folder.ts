@@ -17,7 +17,7 @@ export const DOCS: BuiltFolder = {
     "client/README.md",
     "openapi/{,sandbox/}*.md",
     "openapi/{generated,released}/*.{json,yaml}",
-    "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
+    "openapi/{,sandbox/}{paths,webhooks}.yaml",
     "openapi/{diff,document}/*.ts",
     "scripts/{command,diff,docs}/**/*.ts",
     "server/sandbox/console/data/theme.ts",

@@ -101,12 +101,11 @@ export function documentedOperations(...contracts: readonly Contract[]): Documen
     .map(({ operation }) => operation as DocumentedOperation);
 }
 
-/** The operation that a link to a file of the contract means: the one named after `#`, or else the only one in it. */
+/** The operation that a link to a file of the contract names after its `#`. */
 export function operationInFile(file: string, name: string | undefined): string {
   const text = readFileSync(join(ROOT, file), "utf8");
   const ids = [...text.matchAll(/operationId: (\w+)/g)].map(([, id = ""]) => id);
-  const id = name ?? (ids.length === 1 ? ids[0] : undefined);
-  if (id === undefined || !ids.includes(id))
-    throw new Error(`${file} has ${ids.join(", ")}: name one of them.`);
-  return id;
+  if (name === undefined || !ids.includes(name))
+    throw new Error(`A link to ${file} has to end in # and one of ${ids.join(", ")}; ${name} is none.`);
+  return name;
 }

@@ -156,7 +156,8 @@ function resolveLink(site: Site, from: string, address: string, rendering: Rende
   if (address.startsWith("operation:")) return operation(address.slice("operation:".length));
   const [path = "", anchor] = address.split("#");
   const file = path === "" ? from : posix.join(posix.dirname(from), path);
-  if (/^openapi\/(sandbox\/)?(paths|webhooks)\//.test(file)) return operation(operationInFile(file, anchor));
+  if (/^openapi\/(sandbox\/)?(paths|webhooks)\.yaml$/.test(file))
+    return operation(operationInFile(file, anchor));
   if (file === CONTRACT) return rendering.file("reference.md");
   const page = site.pages.find((candidate) => candidate.file === file);
   if (!page) {
