@@ -9,6 +9,8 @@ import { checkVersion, compareVersions, type Verdict } from "./version.ts";
 export type Diff = { readonly changes: readonly Change[]; readonly verdict: Verdict };
 
 const RELEASED = "openapi/released";
+/** The changelog of the contract; that of the software is another. */
+export const CHANGELOG = "openapi/CHANGELOG.md";
 
 /** Compares two contracts, each the path of a bundle. */
 export async function diffContracts(from: string, to: string): Promise<Diff> {
@@ -35,7 +37,7 @@ export async function newestRelease(root: string): Promise<string> {
 export function findChangelogError(changelog: string, version: string): string | undefined {
   const headings = headingsOf(changelog);
   if (headings.some(({ level, text }) => level === 2 && text === version)) return undefined;
-  return `CHANGELOG.md has no entry for ${version}: add "## ${version}", and below it what changed and for whom.`;
+  return `${CHANGELOG} has no entry for ${version}: add "## ${version}", and below it what changed and for whom.`;
 }
 
 /** The changes, one on each line, the most severe first, and the version that they require. */

@@ -27,7 +27,7 @@ export function checkVersion(changes: readonly Change[], released: string, versi
     need === "major"
       ? " /v1 only takes compatible changes, so make them compatible, or publish a new path."
       : "";
-  const remedy = `Set info.version to ${required} in openapi/openapi.yaml, and say in CHANGELOG.md what changed.`;
+  const remedy = `Set info.version to ${required} in openapi/openapi.yaml, and say in openapi/CHANGELOG.md what changed.`;
   return { ...verdict, error: `info.version ${version} ${said}.${frozen} ${remedy}` };
 }
 

@@ -4,48 +4,59 @@ import { defineCommand } from "../command/command.ts";
 import { replaceFile } from "../command/files.ts";
 import { ROOT } from "../command/root.ts";
 import { diffContracts, newestRelease } from "../diff/compare.ts";
+import { compareVersions } from "../diff/version.ts";
 import { packPackages } from "../packages/pack.ts";
 import { run } from "../packages/run-program.ts";
 import { PACKAGE_NAMES } from "../packages/sources.ts";
-import { cutChangelog } from "./changelog.ts";
-import { nextVersion } from "./version.ts";
-import { writeVersion } from "./versions.ts";
 
-const BUNDLE = "openapi/generated/openapi.yaml";
+const BUNDLE = join(ROOT, "openapi/generated/openapi.yaml");
+/** The project and its workspaces, by their names in the lockfile, which repeats their versions. */
+const PACKAGES = ["", "client", "server/sandbox", "server", "test/conformance", "test/certify"];
+const LOCK = "package-lock.json";
 
-const { dryRun } = defineCommand(
-  "release",
-  "Makes a release here: version, changelog, released contract, commit, tag and packages. It publishes nothing.",
-)
-  .option("--dry-run", "only say which version it would be")
-  .parse()
-  .opts();
-
-try {
-  await release();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
+/**
+ * The version of the next release: the first one in the changelog.
+ *
+ * @param released the versions that have been released, in any order
+ * @throws Error when that version has been released already, or an earlier one comes first
+ */
+export function nextVersion(changelog: string, released: readonly string[]): string {
+  const [, version] = /^## (\d+\.\d+\.\d+)$/m.exec(changelog) ?? [];
+  const newest = released.toSorted(compareVersions).at(-1) ?? "0.0.0";
+  if (version !== undefined && compareVersions(version, newest) > 0) return version;
+  throw new Error(
+    `CHANGELOG.md has no version after ${newest}: begin it with a heading such as "## ${newest.replace(/\d+$/, (patch) => `${Number(patch) + 1}`)}", and say below it what changed, and for whom.`,
+  );
 }
 
-async function release(): Promise<void> {
+/** Writes the version into every package of the project at `root`, and into its lockfile. */
+export async function writeVersion(root: string, version: string): Promise<void> {
+  for (const name of PACKAGES) {
+    const path = join(root, name, "package.json");
+    const text = await readFile(path, "utf8");
+    await replaceFile(path, text.replace(/^( {2}"version": )"[^"]+"/m, `$1"${version}"`));
+  }
+  const lock = JSON.parse(await readFile(join(root, LOCK), "utf8"));
+  for (const part of [lock, ...PACKAGES.map((name) => lock.packages[name])]) part.version = version;
+  await replaceFile(join(root, LOCK), `${JSON.stringify(lock, null, 2)}\n`);
+}
+
+async function release(dryRun?: true): Promise<void> {
   if (!dryRun && (await git("status", "--porcelain")) !== "") {
     throw new Error("There are changes that are not committed. Commit or undo them first.");
   }
-  const released = (await git("tag", "--list", "v*.*.*")).split("\n").flatMap((tag) => tag.slice(1) || []);
-  const { verdict } = await diffContracts(await newestRelease(ROOT), join(ROOT, BUNDLE));
-  const version = nextVersion(released, verdict);
-  const today = new Date().toISOString().slice(0, 10);
-  const changelog = cutChangelog(await readFile(join(ROOT, "CHANGELOG.md"), "utf8"), version, today);
-  process.stdout.write(`${version} follows ${released.length === 0 ? "nothing" : verdict.released}.\n`);
+  const { verdict } = await diffContracts(await newestRelease(ROOT), BUNDLE);
+  if (verdict.error !== undefined) throw new Error(verdict.error);
+  const tags = (await git("tag", "--list", "v*.*.*")).split("\n");
+  const released = tags.flatMap((tag) => tag.slice(1) || []);
+  const version = nextVersion(await readFile(join(ROOT, "CHANGELOG.md"), "utf8"), released);
+  process.stdout.write(`Release ${version}, with version ${verdict.version} of the contract.\n`);
   if (dryRun) return;
 
   await writeVersion(ROOT, version);
-  await replaceFile(join(ROOT, "CHANGELOG.md"), changelog);
-  await run(process.execPath, ["scripts/generate/generate.ts"], ROOT);
-  await replaceFile(join(ROOT, `openapi/released/${version}.yaml`), await readFile(join(ROOT, BUNDLE)));
+  await replaceFile(join(ROOT, `openapi/released/${verdict.version}.yaml`), await readFile(BUNDLE));
   await git("add", "--all");
-  await git("commit", "--quiet", "--message", `Release ${version}`);
+  await git("commit", "--quiet", "--allow-empty", "--message", `Release ${version}`);
   await git("tag", "--annotate", `v${version}`, "--message", `Release ${version}`);
   const tarballs = await packPackages(PACKAGE_NAMES, join(ROOT, "dist/packages"));
   for (const { file } of tarballs) process.stdout.write(`${file}\n`);
@@ -54,4 +65,20 @@ async function release(): Promise<void> {
 
 function git(...args: string[]): Promise<string> {
   return run("git", args, ROOT);
+}
+
+if (import.meta.main) {
+  const { dryRun } = defineCommand(
+    "release",
+    "Makes a release here: versions, released contract, commit, tag and packages. It publishes nothing.",
+  )
+    .option("--dry-run", "only say which version it would be")
+    .parse()
+    .opts();
+  try {
+    await release(dryRun);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -9,7 +9,7 @@ import { runTogether, type Step } from "../command/steps.ts";
 const PROSE = [
   "{README,SECURITY,CHANGELOG}.md",
   "{client,server,server/sandbox,test/conformance,test/certify}/README.md",
-  "openapi/{,sandbox/}info.md",
+  "openapi/{CHANGELOG,info,sandbox/info}.md",
   "docs/{home,states,problems,decisions,performance}.md",
   "docs/guides/*.md",
 ];

@@ -17,7 +17,6 @@ const WORDS_FILE = "docs/search-words.yaml";
 const WEIGHTS: Readonly<Record<string, number>> = {
   interface: 0.45,
   decisions: 0.55,
-  traceability: 0.2,
   performance: 0.5,
   security: 0.6,
   extensions: 0.4,
@@ -26,7 +25,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
 };
 
 /** Lists of tests and of measurements, whose words nobody searches for; they are found by their headings. */
-const WITHOUT_TEXT = ["traceability", "performance"];
+const WITHOUT_TEXT = ["performance"];
 
 /** All entries of the search. Throws when the list of words names a page or heading that does not exist. */
 export function listEntries(site: Site, rendering: Rendering): Entry[] {

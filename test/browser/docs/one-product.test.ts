@@ -120,7 +120,7 @@ describe("docs, reference and console", () => {
 
   test("stack the rows of a wide table on a phone, each cell under the name of its column", async () => {
     const page = await openTab(PHONE);
-    for (const name of ["going-live", "traceability", "watching-it"]) {
+    for (const name of ["going-live", "watching-it"]) {
       await page.goto(`${site.url}${name}.html`);
       const scrolling = await page
         .locator(".stack")

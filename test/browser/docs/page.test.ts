@@ -64,7 +64,6 @@ const TASKS = {
   "all states": "states.html",
   "What changed in each release": "changelog.html",
   "How to go live": "going-live.html",
-  "The tests that prove each clause": "traceability.html",
   "Examine your system before you go live": "before-you-go-live.html",
   "Test your own server: the conformance kit": "conformance-kit.html",
   glossary: "glossary.html",

@@ -24,12 +24,12 @@ export async function copyProject(parent: string) {
       const names = (await readdir(packages)).filter((name) => name.endsWith(`-${version}.tgz`));
       return names.map((name) => join(packages, name));
     },
-    /** Adds a text under "Unreleased", and commits it. */
+    /** Adds the next version to the changelog, and commits it. */
     async change() {
       const file = join(folder, "CHANGELOG.md");
       const text = await readFile(file, "utf8");
-      await writeFile(file, text.replace("\n## ", "\n## Unreleased\n\n- Mended.\n\n## "));
-      await run("git", ["commit", "--quiet", "--all", "--message", "Mend"], folder);
+      await writeFile(file, text.replace("\n## ", "\n## 1.0.1\n\nA correction.\n\n## "));
+      await run("git", ["commit", "--quiet", "--all", "--message", "Correct something"], folder);
     },
   };
 }

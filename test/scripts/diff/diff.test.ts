@@ -49,7 +49,7 @@ describe("the version of the contract", () => {
 
     expect(findChangelogError(changelog, "1.1.0")).toBeUndefined();
     expect(findChangelogError(changelog, "1.0")).toMatch(
-      /^CHANGELOG\.md has no entry for 1\.0: add "## 1\.0"/,
+      /^openapi\/CHANGELOG\.md has no entry for 1\.0: add "## 1\.0"/,
     );
   });
 });

@@ -42,7 +42,6 @@ const QUERIES: readonly (readonly [query: string, url: string])[] = [
   ["rotate key", "runbook.html#change-the-encryption-key"],
   ["load balancer", "replicas.html"],
   ["sharding", "beyond-one-machine.html"],
-  ["is it proven", "traceability.html"],
   ["npm client", "client.html"],
   ["mock", "contract-tests-with-prism.html"],
   ["softDescriptor", "reference.html#/refunds/issuerefund"],
