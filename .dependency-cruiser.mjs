@@ -4,35 +4,26 @@
  */
 const SERVER_LAYERS = [
   // The sandbox's files in this line run in browsers, or in programs that call a sandbox.
-  ["json/", "domain/", "sandbox/(console|try-it)/", "sandbox/(calls|command-options)\\.ts"],
-  ["tracing/"],
-  ["async/", "log/"],
+  ["domain/", "sandbox/(console|try-it)/", "sandbox/calls\\.ts"],
   ["contract/", "config/"],
+  ["admission/"],
+  ["observability/"],
+  ["async/"],
   ["storage/database/"],
   ["storage/statements/"],
   ["storage/webhooks/"],
   ["storage/payments/"],
   ["storage/postgres/", "storage/citus/"],
   ["storage/[^/]+$"],
-  ["auth/", "rate-limit/", "webhooks/"],
-  ["http/middleware/", "http/handlers/"],
-  ["http/[^/]+$"],
-  [
-    "metrics/",
-    "sandbox/(handlers/|faults/|tomorrow/|coverage/(?!coverage-command)|(changes|console-page|fixtures|greeting|inbox|own-docs|sandbox)\\.ts)",
-  ],
-  ["stop.ts", "app.ts", "background/"],
-  ["background-work.ts"],
+  ["auth/", "webhooks/"],
+  ["http/"],
+  ["sandbox/handlers/"],
+  ["sandbox/(console-page|greeting|own-docs|sandbox)\\.ts"],
+  ["stop.ts", "app.ts"],
+  ["background/"],
   ["start.ts"],
   ["process/"],
-  [
-    "run.ts",
-    "admin/",
-    "sandbox/listen/",
-    "sandbox/mcp/",
-    "sandbox/diff/",
-    "sandbox/coverage/coverage-command",
-  ],
+  ["run.ts", "operators/", "sandbox/commands/"],
   ["main.ts", "cli.ts", "sandbox/(cli|index)\\.ts"],
 ];
 
@@ -124,13 +115,16 @@ export default {
       comment:
         "Only the module that opens the store chooses an engine; `admin distribute` makes one of the other.",
       severity: "error",
-      from: { path: "^server/", pathNot: "^server/storage/(database\\.ts|postgres/|citus/)|^server/admin/" },
+      from: {
+        path: "^server/",
+        pathNot: "^server/storage/(database\\.ts|postgres/|citus/)|^server/operators/",
+      },
       to: { path: "^server/storage/(postgres|citus)/" },
     },
     {
       name: "webhooks-know-no-express",
       severity: "error",
-      from: { path: "^server/(storage|webhooks|auth|rate-limit)/" },
+      from: { path: "^server/(storage|webhooks|auth|admission)/" },
       to: { path: "node_modules/express" },
     },
     {

@@ -18,7 +18,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
       toProject("unit", testsIn("unit"), []),
-      toProject("server", testsIn("server/{admin,auth,http,metrics,rate-limit,sandbox,tracing}"), [
+      toProject("server", testsIn("server/{admission,auth,http,observability,operators,sandbox}"), [
         DATABASES,
         PAGES,
       ]),
@@ -29,7 +29,7 @@ export default defineConfig({
       toProject("browser", testsIn("browser"), [DATABASES, PAGES, BROWSER]),
       toProject("guides", testsIn("guides"), [DATABASES, PAGES]),
       toProject("examiners", testsIn("examiners"), [DATABASES, PAGES]),
-      toProject("processes", testsIn("server/{log,process}"), [DATABASES, PAGES]),
+      toProject("processes", testsIn("server/process"), [DATABASES, PAGES]),
       toProject("packages", testsIn("scripts/{packages,supply-chain}"), [DATABASES, PAGES]),
     ],
   },

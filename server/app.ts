@@ -1,6 +1,8 @@
 import type { RequestListener } from "node:http";
 import express from "express";
 import type { Logger } from "pino";
+import type { ConcurrencyLimit } from "./admission/concurrency-limit.ts";
+import type { RateLimiter } from "./admission/rate-limiter.ts";
 import type { Caller, FindCaller } from "./auth/bearer.ts";
 import type { Config } from "./config/config.ts";
 import { type ContractDocument, readDocument, type Schemas } from "./contract/document.ts";
@@ -8,30 +10,28 @@ import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/opera
 import { unavailable } from "./contract/problem.ts";
 import { compileResponseValidators } from "./contract/validate-response.ts";
 import type { DomainClock } from "./domain/clock.ts";
+import { limitRate } from "./http/access.ts";
 import { type Api, createApi } from "./http/api.ts";
+import { findCallerAddress } from "./http/caller-address.ts";
+import { createDeadline, noDeadline } from "./http/deadline.ts";
 import { handleErrors, notFound } from "./http/error-handler.ts";
-import { checkReferences, issueRefund } from "./http/handlers/issue-refund.ts";
-import { checkTarget, subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
-import { limitRate } from "./http/middleware/access.ts";
-import { findCallerAddress } from "./http/middleware/caller-address.ts";
-import { createDeadline, noDeadline } from "./http/middleware/deadline.ts";
+import { checkReferences, issueRefund } from "./http/issue-refund.ts";
+import { refuseOverload } from "./http/overload.ts";
+import { createPages } from "./http/pages.ts";
+import { createProbes, type ProbeOptions } from "./http/probes.ts";
 import {
   checkHost,
   checkLocalHost,
   checkPlainHead,
   type HeadCheck,
   requireHead,
-} from "./http/middleware/request-head.ts";
-import { logRequests } from "./http/middleware/request-log.ts";
-import { guardResponses } from "./http/middleware/response-guard.ts";
-import { setSecurityHeaders } from "./http/middleware/security-headers.ts";
-import { traceRequests } from "./http/middleware/trace-requests.ts";
-import { refuseOverload } from "./http/overload.ts";
-import { createPages } from "./http/pages.ts";
-import { createProbes, type ProbeOptions } from "./http/probes.ts";
-import type { Metrics } from "./metrics/prometheus.ts";
-import type { ConcurrencyLimit } from "./rate-limit/concurrency-limit.ts";
-import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
+} from "./http/request-head.ts";
+import { logRequests } from "./http/request-log.ts";
+import { guardResponses } from "./http/response-guard.ts";
+import { setSecurityHeaders } from "./http/security-headers.ts";
+import { checkTarget, subscribeToWebhooks } from "./http/subscribe-to-webhooks.ts";
+import { traceRequests } from "./http/trace-requests.ts";
+import type { Observer } from "./observability/observer.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { isUnavailable } from "./storage/database/unavailable.ts";
 import type { PaymentKey } from "./storage/statements/payment-record.ts";
@@ -53,7 +53,7 @@ export type AppOptions = ProbeOptions & {
   /** Which URLs webhooks may be sent to. */
   targetPolicy: TargetPolicy;
   logger: Logger;
-  metrics: Metrics;
+  metrics: Observer;
   /** Called with each refund that has been issued. */
   onIssued?: ((refund: PaymentKey) => void) | undefined;
   /** Bounds how many requests are under way at a time. */

@@ -1,8 +1,8 @@
 import { enableCompileCache } from "node:module";
 import { type Config, readConfig } from "./config/config.ts";
 import type { Environment } from "./config/environment.ts";
-import { openLog, type ProcessLog } from "./log/logger.ts";
-import { toReadableLine } from "./log/readable-log.ts";
+import { openLog, type ProcessLog } from "./observability/logger.ts";
+import { toReadableLine } from "./observability/readable-log.ts";
 import { refuseInspector } from "./process/no-inspector.ts";
 import { keepOwner } from "./process/owner.ts";
 import { explainStartFailure } from "./process/start-failure.ts";

@@ -20,7 +20,7 @@ export const DOCS: BuiltFolder = {
     "openapi/{,sandbox/}{paths,webhooks}.yaml",
     "openapi/{diff,document}/*.ts",
     "scripts/{command,diff,docs}/**/*.ts",
-    "server/sandbox/console/data/theme.ts",
+    "server/sandbox/console/parts/theme.ts",
     "node_modules/{@redocly/cli,minisearch}/package.json",
   ],
 };

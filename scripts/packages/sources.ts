@@ -73,7 +73,7 @@ export const PACKAGES = {
     folder: "server",
     modules: ["server/cli.ts", "server/http/probe-thread.ts"],
     files: [CONTRACTS, DOCS],
-    shipped: { "server/operate": "run" },
+    shipped: { "server/operators/run": "run" },
     pinned: true,
     prepare: ensureDocs,
   },

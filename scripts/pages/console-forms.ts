@@ -2,7 +2,7 @@ import { findConstraintsOfSchema } from "../../openapi/document/constraints.ts";
 import { KEYWORDS, limitsValues } from "../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../openapi/document/node.ts";
 import { step } from "../../openapi/document/pointer.ts";
-import type { Constraints } from "../../server/sandbox/console/data/contract.ts";
+import type { Constraints } from "../../server/sandbox/console/parts/contract.ts";
 
 type Schema = Node & {
   readonly type?: Constraints["type"];

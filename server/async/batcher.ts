@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Link } from "@opentelemetry/api";
 import DataLoader from "dataloader";
 import pLimit from "p-limit";
-import { inLinkedSpan, linkToActive } from "../tracing/tracing.ts";
+import { inLinkedSpan, linkToActive } from "../observability/tracing.ts";
 
 /** Called with what a run does, and its number of items. */
 export type OnRun = (name: string, items: number) => void;

@@ -1,7 +1,7 @@
 import { toPointer } from "../../openapi/document/pointer.ts";
-import type { NumberLiteral } from "../json/scan.ts";
 import { type ContractDocument, type ContractOperation, resolveSchema, type Schema } from "./document.ts";
 import type { Violation } from "./problem.ts";
+import type { NumberLiteral } from "./scan-json.ts";
 
 /** A field of a request body that holds money. */
 export type DecimalField = {

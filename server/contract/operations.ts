@@ -1,7 +1,7 @@
 import type { operations as sandboxOperations } from "../../openapi/generated/sandbox-types.ts";
 import type { operations } from "../../openapi/generated/types.ts";
-import type { TimeLimit } from "../async/time-limit.ts";
 import type { CallerIdentity } from "../domain/caller-identity.ts";
+import type { TimeLimit } from "../domain/time-limit.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import type { PROBLEMS, ProblemCode, ProblemResponse } from "./problem.ts";
 

@@ -3,7 +3,6 @@ import { Socket } from "node:net";
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
 import * as openApiValidator from "express-openapi-validator";
 import { toPointer } from "../../openapi/document/pointer.ts";
-import { MAX_MEMBERS } from "../json/scan.ts";
 import {
   type ContractDocument,
   type ContractOperation,
@@ -12,6 +11,7 @@ import {
   servedOperations,
 } from "./document.ts";
 import { invalidRequestError, type Violation } from "./problem.ts";
+import { MAX_MEMBERS } from "./scan-json.ts";
 import { toValidationDocument } from "./validation-document.ts";
 import { findSurrogates, readPatternMessages, toViolations, type ValidatorError } from "./violations.ts";
 

@@ -1,5 +1,4 @@
 import express, { type Express, type RequestHandler, type Router } from "express";
-import type { TimeLimit } from "../async/time-limit.ts";
 import { checkLiterals, decimalFields } from "../contract/decimal-literals.ts";
 import {
   type ContractDocument,
@@ -13,16 +12,17 @@ import type { HandlersOf, OperationId } from "../contract/operations.ts";
 import { ProblemError, unavailable, type Violation } from "../contract/problem.ts";
 import { createRequestValidator, type RequestValidator } from "../contract/validate-request.ts";
 import { EVENT_STREAM } from "../contract/validate-response.ts";
-import { type AccessOptions, requireAccess } from "./middleware/access.ts";
-import { allowAbsentBody, readBody, requireJson } from "./middleware/body.ts";
+import type { TimeLimit } from "../domain/time-limit.ts";
+import { type AccessOptions, requireAccess } from "./access.ts";
+import { allowAbsentBody, readBody, requireJson } from "./body.ts";
 import {
   type ErrorMiddleware,
   type HttpResponse,
   type Middleware,
   type RequestLocals,
   toIdentity,
-} from "./middleware/request-locals.ts";
-import { type AnyResponse, requireAcceptance, sendResponse } from "./middleware/send-response.ts";
+} from "./request-locals.ts";
+import { type AnyResponse, requireAcceptance, sendResponse } from "./send-response.ts";
 
 /**
  * Checks a body for what schemas can't express. The body may be any JSON value, even one that schemas refuse; `known` are the

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import { CrowdedError } from "../async/bulkhead.ts";
+import { CrowdedError } from "../admission/bulkhead.ts";
 import { PROBLEMS, ProblemError, unavailable } from "../contract/problem.ts";
-import type { ErrorMiddleware, Middleware } from "./middleware/request-locals.ts";
-import { sendProblem } from "./middleware/send-response.ts";
+import type { ErrorMiddleware, Middleware } from "./request-locals.ts";
+import { sendProblem } from "./send-response.ts";
 
 /** The path is not served. */
 export const notFound: Middleware = () => {

@@ -18,8 +18,8 @@ import {
   unavailable,
 } from "../contract/problem.ts";
 import { boundTo, listenWidely, toUrl } from "./listen.ts";
-import { isLoopback } from "./middleware/request-head.ts";
 import { logRefusals } from "./overload.ts";
+import { isLoopback } from "./request-head.ts";
 
 /** Longer than the limit for the body, whose response explains more. */
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Logger } from "pino";
+import type { ConcurrencyLimit, Refusal, Slot } from "../admission/concurrency-limit.ts";
 import { type ContractDocument, servedOperations } from "../contract/document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
-import type { ConcurrencyLimit, Refusal, Slot } from "../rate-limit/concurrency-limit.ts";
-import type { HeadCheck } from "./middleware/request-head.ts";
-import type { RequestOutcome } from "./middleware/request-log.ts";
-import { readSecurityHeaders } from "./middleware/security-headers.ts";
-import { problemMediaType } from "./middleware/send-response.ts";
+import type { RequestOutcome } from "../observability/observer.ts";
+import type { HeadCheck } from "./request-head.ts";
+import { readSecurityHeaders } from "./security-headers.ts";
+import { problemMediaType } from "./send-response.ts";
 
 export type OverloadOptions = {
   /** Whose operations are refused. The one with most requests comes first. */

@@ -1,7 +1,7 @@
 import express, { type Router } from "express";
 import pTimeout from "p-timeout";
 import { ProblemError } from "../contract/problem.ts";
-import { sendJson } from "./middleware/send-response.ts";
+import { sendJson } from "./send-response.ts";
 
 /** How long a readiness probe waits, in milliseconds: less than the timeout of those that send probes. */
 const READY_LIMIT_MS = 3_000;

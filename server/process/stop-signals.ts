@@ -1,4 +1,4 @@
-import type { ProcessLog } from "../log/logger.ts";
+import type { ProcessLog } from "../observability/logger.ts";
 
 /** Milliseconds between two checks whether the process that started this one still runs. */
 const PARENT_CHECK_MS = 500;

@@ -2,10 +2,10 @@
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { defineSandbox, settingsOf } from "../process/command-line.ts";
 import { runServer } from "../run.ts";
-import { defineCoverage } from "./coverage/coverage-command.ts";
-import { defineDiff } from "./diff/diff-command.ts";
-import { defineListen } from "./listen/listen-command.ts";
-import { defineMcp } from "./mcp/mcp-command.ts";
+import { defineCoverage } from "./commands/coverage-command.ts";
+import { defineDiff } from "./commands/diff-command.ts";
+import { defineListen } from "./commands/listen-command.ts";
+import { defineMcp } from "./commands/mcp-command.ts";
 
 const program = defineSandbox(
   "npx @refund-contract/sandbox",

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { readConfig } from "../config/config.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
-import { createLogger } from "../log/logger.ts";
+import { createLogger } from "../observability/logger.ts";
 import { startServer } from "../start.ts";
 import { createCalls, type SandboxCalls } from "./calls.ts";
 

@@ -2,14 +2,15 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Router } from "express";
 import { type ContractDocument, readDocument } from "../contract/document.ts";
 import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
-import type { Middleware } from "../http/middleware/request-locals.ts";
 import type { AdaptText } from "../http/pages.ts";
+import type { Middleware } from "../http/request-locals.ts";
 import type { AttemptsOf } from "../webhooks/attempt.ts";
-import type { createChanges } from "./changes.ts";
 import { createConsolePage } from "./console-page.ts";
-import { type Coverage, createCoverage } from "./coverage/coverage.ts";
-import { type CallFaults, createCallFaults } from "./faults/call-faults.ts";
-import { createFaults, type FaultParts, type Faults } from "./faults/delivery-faults.ts";
+import { type CallFaults, createCallFaults } from "./handlers/call-faults.ts";
+import type { createChanges } from "./handlers/changes.ts";
+import { clockHandlers } from "./handlers/clock.ts";
+import { type Coverage, createCoverage } from "./handlers/coverage.ts";
+import { createFaults, type FaultParts, type Faults } from "./handlers/delivery-faults.ts";
 import {
   fixturesOf,
   isSandboxMerchant,
@@ -17,16 +18,15 @@ import {
   SANDBOX_SCOPES,
   type SandboxMerchant,
   TOMORROW_MERCHANT,
-} from "./fixtures.ts";
-import { clockHandlers } from "./handlers/clock.ts";
+} from "./handlers/fixtures.ts";
+import { createInbox, type InboxParts } from "./handlers/inbox.ts";
 import { paymentHandlers } from "./handlers/payments.ts";
 import { createRequestMemory } from "./handlers/recorded-requests.ts";
 import type { SandboxParts } from "./handlers/responses.ts";
 import { createRestrictions } from "./handlers/restrictions.ts";
+import { createTomorrow, type Tomorrow, type TomorrowParts } from "./handlers/tomorrow.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
-import { createInbox, type InboxParts } from "./inbox.ts";
 import { adaptDocs } from "./own-docs.ts";
-import { createTomorrow, type Tomorrow, type TomorrowParts } from "./tomorrow/tomorrow.ts";
 
 const TOKEN_BYTES = 24;
 

@@ -1,5 +1,5 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
-import { inStatementSpan } from "../tracing/tracing.ts";
+import { inStatementSpan } from "../observability/tracing.ts";
 import { CITUS_SETTINGS, onMachine, readWhetherDistributed } from "./citus/citus.ts";
 import { installFunctions } from "./citus/functions.ts";
 import { type Machines, openMachines } from "./citus/machines.ts";

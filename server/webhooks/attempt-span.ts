@@ -1,7 +1,7 @@
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import { inLinkedSpan, linksTo, tracer } from "../observability/tracing.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
-import { inLinkedSpan, linksTo, tracer } from "../tracing/tracing.ts";
 
 /**
  * Runs an attempt in a span of its own, by the conventions for messaging: the call that issued the refund created the message, and

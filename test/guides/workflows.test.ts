@@ -152,8 +152,8 @@ test("Dependabot knows each lockfile, the actions and the images", async () => {
   expect(updates).toMatchObject([
     { "package-ecosystem": "npm", directories: expect.arrayContaining(folders) },
     { "package-ecosystem": "github-actions", directory: "/" },
-    { "package-ecosystem": "docker", directory: "/server/operate" },
-    { "package-ecosystem": "docker-compose", directory: "/server/operate" },
+    { "package-ecosystem": "docker", directory: "/server/operators/run" },
+    { "package-ecosystem": "docker-compose", directory: "/server/operators/run" },
   ]);
 });
 

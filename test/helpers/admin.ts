@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
-import type { Output } from "../../server/admin/output.ts";
-import { runAdmin } from "../../server/admin/run-command.ts";
+import type { Output } from "../../server/operators/output.ts";
+import { runAdmin } from "../../server/operators/run-command.ts";
 import { dollars } from "./factories.ts";
 import { runProgram } from "./process.ts";
 
@@ -74,7 +74,7 @@ export async function runCommand(
 
 /** Runs the command as an operator does. */
 export async function spawnCommand(args: readonly string[], options: RunOptions = {}): Promise<AdminRun> {
-  const command = [process.execPath, "server/admin/main.ts", ...args];
+  const command = [process.execPath, "server/operators/main.ts", ...args];
   const { code, stdout, stderr } = await runProgram(command, options);
   const lines = stderr.split(/(?<=\n)/);
   const isLogged = (line: string) => line.startsWith("{");

@@ -23,13 +23,13 @@ export const EMPTY_CLUSTER = "cluster";
 
 /** Files that stay away from a cluster, and why. */
 const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
-  "about a database that is not distributed": ["server/admin/distribute"],
+  "about a database that is not distributed": ["server/operators/distribute"],
   "about the embedded store": ["server/storage/database/{cluster,prepared-embedded}"],
   "about connections to one PostgreSQL": [
     "server/storage/database/{database,limits,pool,session,start-errors}",
     "server/lifecycle/{forgotten-lock,wrong-clock}",
     "server/http/unavailable",
-    "server/admin/lost-database",
+    "server/operators/lost-database",
   ],
   "about triggers, which distributed tables can't have": ["server/storage/payments/guards"],
   "count pages, or read plans, of tables on one machine": [
@@ -37,8 +37,8 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
     "server/storage/payments/growth",
   ],
   "about HTTP, the log and the process, whatever the storage": [
-    "server/{log,process}/*",
-    "server/tracing/spans",
+    "server/process/*",
+    "server/observability/spans",
     "server/http/{amount-literals,hardening,http-request,readiness,response-guard}",
   ],
 };

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config/config.ts";
-import { createLogger } from "../../server/log/logger.ts";
+import { createLogger } from "../../server/observability/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { createTestDatabase, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
 import { type Engine, isOnCluster } from "./engine.ts";

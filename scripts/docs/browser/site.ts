@@ -1,6 +1,6 @@
 /* Runs in every page of the site: copy buttons, and the search, whose index is loaded on demand. */
 
-import { currentTheme, followTheme, switchTheme } from "../../../server/sandbox/console/data/theme.ts";
+import { currentTheme, followTheme, switchTheme } from "../../../server/sandbox/console/parts/theme.ts";
 import { startMenu } from "./menu.ts";
 import { startSearch } from "./search-dialog.ts";
 

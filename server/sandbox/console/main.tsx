@@ -9,10 +9,10 @@ import {
   sandbox,
   setToken,
   useConnection,
-} from "./data/api.ts";
-import { applyTheme } from "./data/theme.ts";
+} from "./parts/api.ts";
 import { Action } from "./parts/parts.tsx";
 import { SiteHeader } from "./parts/site-header.tsx";
+import { applyTheme } from "./parts/theme.ts";
 import { Access, Refused } from "./views/access.tsx";
 import { Clock } from "./views/clock.tsx";
 import { CoverageView } from "./views/coverage.tsx";

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import { readRequestId, type TraceContext } from "../../domain/trace-context.ts";
-import type { HttpResponse, Middleware } from "../../http/middleware/request-locals.ts";
-import type { Changes } from "../changes.ts";
-import type { ReceivedCall } from "../coverage/coverage.ts";
+import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
+import type { Changes } from "./changes.ts";
+import type { ReceivedCall } from "./coverage.ts";
 import { invalid } from "./responses.ts";
 import { createRing, type Ring } from "./ring.ts";
 

@@ -10,7 +10,7 @@ import type { TraceContext } from "../../domain/trace-context.ts";
 import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/statements/payment-record.ts";
 import type { BoundStorage } from "../../storage/storage.ts";
 import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
-import type { Changes } from "../changes.ts";
+import type { Changes } from "./changes.ts";
 
 /** The parts of the server that the operations of the sandbox use. */
 export type SandboxParts = {

@@ -9,9 +9,9 @@ import type {
 } from "../../storage/webhooks/webhook-queries.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/guessable-secret.ts";
 import { readSecrets, secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
-import type { DeliveryFaults } from "../faults/delivery-faults.ts";
-import type { Tomorrow } from "../tomorrow/tomorrow.ts";
+import type { DeliveryFaults } from "./delivery-faults.ts";
 import { invalid, notFound, type SandboxParts } from "./responses.ts";
+import type { Tomorrow } from "./tomorrow.ts";
 
 type WebhookOperations =
   | "listDeliveries"

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { getToken, MERCHANTS, setToken } from "../console/data/api.ts";
-import { pretty } from "../console/data/format.ts";
+import { getToken, MERCHANTS, setToken } from "../console/parts/api.ts";
+import { pretty } from "../console/parts/format.ts";
 import { type Call, type Received, sendCall } from "./send.ts";
 
 const write = (body: unknown) => JSON.stringify(body, null, 2);

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { inStatementSpan } from "../../tracing/tracing.ts";
+import { inStatementSpan } from "../../observability/tracing.ts";
 import { type Connection, listenOnPostgres } from "../database/connection.ts";
 import {
   createPool,

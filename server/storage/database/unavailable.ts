@@ -1,4 +1,4 @@
-import { FullError } from "../../async/bulkhead.ts";
+import { FullError } from "../../admission/bulkhead.ts";
 
 /** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
 const CONFLICT_CLASS = "40";

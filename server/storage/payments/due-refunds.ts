@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { statusesLeftBy } from "../../domain/refunds.ts";
-import { inLinkedSpan, linksTo } from "../../tracing/tracing.ts";
+import { inLinkedSpan, linksTo } from "../../observability/tracing.ts";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
 import { isHeld } from "../statements/holds.ts";

@@ -1,8 +1,8 @@
 import pLimit from "p-limit";
+import { createBulkhead } from "../../admission/bulkhead.ts";
+import { createKeyedLimit } from "../../admission/keyed-limit.ts";
 import { createBatcher, type OnRun } from "../../async/batcher.ts";
-import { createBulkhead } from "../../async/bulkhead.ts";
-import { createKeyedLimit } from "../../async/keyed-limit.ts";
-import { noTimeLimit, type TimeLimit } from "../../async/time-limit.ts";
+import { noTimeLimit, type TimeLimit } from "../../domain/time-limit.ts";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
 import type { PaymentKey, PaymentRecord, RequestKey } from "../statements/payment-record.ts";

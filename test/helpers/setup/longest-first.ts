@@ -6,7 +6,7 @@ const LONGEST = [
   "server/process/crash",
   "server/lifecycle/model",
   "server/process/process",
-  "server/log/log",
+  "server/process/log",
   "server/process/production",
   "server/http/readiness",
   "server/auth/issuer-keys",

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { distributeTables } from "../../../server/admin/distribute.ts";
+import { distributeTables } from "../../../server/operators/distribute.ts";
 import { distribute } from "../../../server/storage/citus/distribute.ts";
 import type { Database } from "../../../server/storage/database.ts";
 import { statementsOf } from "../../../server/storage/statements/statements.ts";

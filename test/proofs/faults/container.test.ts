@@ -34,7 +34,7 @@ test("the image is built as the guide says, migrates, serves a refund on a read-
   await using issuer = await startIssuer();
   await using database = await createTestDatabase("postgres", { empty: true });
   await packPackages(["server"], folder);
-  await cp(join(ROOT, "server/operate/Containerfile"), join(folder, "Containerfile"));
+  await cp(join(ROOT, "server/operators/run/Containerfile"), join(folder, "Containerfile"));
   await useLocalImages(containers);
   await run("container-build.sh");
   const [port, probePort] = [await findFreePort(), await findFreePort()];

@@ -35,7 +35,7 @@ async function startBefore() {
     env: { LOG_LEVEL: "silent", ...env },
   });
   const adminBefore: RunAdmin = async (args) => {
-    const command = [process.execPath, "server/admin/main.ts", ...args];
+    const command = [process.execPath, "server/operators/main.ts", ...args];
     const { code, stdout, stderr } = await runProgram(command, { cwd: before.folder, env });
     return { code, stdout, stderr: stderr.replaceAll(/^\{.*\n/gm, "") }; // without the log
   };

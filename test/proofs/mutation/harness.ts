@@ -2,12 +2,12 @@ import type { RequestListener } from "node:http";
 import { pino } from "pino";
 import { toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
+import { createConcurrencyLimit } from "../../../server/admission/concurrency-limit.ts";
 import { createApp } from "../../../server/app.ts";
 import { sandboxAccess } from "../../../server/auth/access.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import type { ContractDocument } from "../../../server/contract/document.ts";
-import { noMetrics } from "../../../server/metrics/metrics.ts";
-import { createConcurrencyLimit } from "../../../server/rate-limit/concurrency-limit.ts";
+import { noObserver } from "../../../server/observability/observer.ts";
 import { openDatabase } from "../../../server/storage/database.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
@@ -43,7 +43,7 @@ export async function openHarness() {
       total: Number.POSITIVE_INFINITY,
       perMerchant: Number.POSITIVE_INFINITY,
     }),
-    metrics: noMetrics,
+    metrics: noObserver,
     clock: { realNow, now: async () => realNow(), isOff: () => false },
     encryptionKeys: createEncryptionKeys([ownKey(Buffer.alloc(32))]),
     targetPolicy: { allowLocal: false, allowPrivate: false },

@@ -10,7 +10,7 @@ import { isAllowedAddress } from "../../../server/webhooks/target.ts";
 import { outputOf } from "../../helpers/process.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
-const operate = (name: string) => readFile(join(ROOT, "server/operate", name), "utf8");
+const operate = (name: string) => readFile(join(ROOT, "server/operators/run", name), "utf8");
 const text = await operate("kubernetes.yaml");
 const manifests = parseAllDocuments(text).map((document) => document.toJS());
 

@@ -9,7 +9,7 @@ import { SECRET_SETTINGS } from "../../../server/config/environment.ts";
 import { SERVER_OPTIONS } from "../../helpers/process.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
-const RUN = join(ROOT, "server/operate");
+const RUN = join(ROOT, "server/operators/run");
 const read = (name: string) => readFile(join(RUN, name), "utf8");
 
 /** Refused when it is 0, and otherwise Node's own. */

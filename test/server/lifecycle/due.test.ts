@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { startDueScan } from "../../../server/background/due-scan.ts";
-import { createLogger } from "../../../server/log/logger.ts";
+import { createLogger } from "../../../server/observability/logger.ts";
 import { authorizeDue } from "../../../server/storage/payments/due-refunds.ts";
 import { bindStore } from "../../../server/storage/storage.ts";
 import { useDatabase } from "../../helpers/databases.ts";

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { setAt } from "../../../openapi/document/pointer.ts";
-import { type Element, readElements } from "../../../server/sandbox/coverage/elements.ts";
+import { type Element, readElements } from "../../../server/sandbox/handlers/coverage-elements.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ListenError, type ListenOptions, listen } from "../../../server/sandbox/listen/listen.ts";
+import { ListenError, type ListenOptions, listen } from "../../../server/sandbox/commands/listen.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery } from "../../client/signed-deliveries.ts";
 import { type Refund, refundOf } from "../../helpers/factories.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Filter } from "../data/filter.ts";
+import type { Filter } from "./filter.ts";
 
 /** Typing pauses this long before a list is read again. */
 const PAUSE_MS = 250;

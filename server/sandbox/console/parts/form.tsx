@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { isWithin, stepsOf } from "../../../../openapi/document/pointer.ts";
-import { type Problem, type Result, useCall } from "../data/api.ts";
-import { constraintsOf, type FormName, isVariant } from "../data/contract.ts";
+import { type Problem, type Result, useCall } from "./api.ts";
+import { constraintsOf, type FormName, isVariant } from "./contract.ts";
 import { ProblemText } from "./parts.tsx";
 import { Variants } from "./variants.tsx";
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { count } from "../data/format.ts";
-import type { Paged } from "../data/paged.ts";
+import { count } from "./format.ts";
+import type { Paged } from "./paged.ts";
 import { Empty, ProblemText } from "./parts.tsx";
 
 type Column<Item> = {

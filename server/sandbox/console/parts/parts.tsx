@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type Problem, type Result, useCall } from "../data/api.ts";
-import { pretty, toEastern, toUtc, toWait } from "../data/format.ts";
-import { useNow } from "../data/now.ts";
+import { type Problem, type Result, useCall } from "./api.ts";
+import { pretty, toEastern, toUtc, toWait } from "./format.ts";
+import { useNow } from "./now.ts";
 
 export function Time({ at }: { at: string }) {
   return (

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { currentTheme, followTheme, switchTheme } from "../data/theme.ts";
+import { currentTheme, followTheme, switchTheme } from "./theme.ts";
 
 /** The bar of the docs, so that both are one site. */
 export function SiteHeader() {

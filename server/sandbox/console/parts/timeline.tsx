@@ -1,6 +1,6 @@
 import { Fragment } from "preact";
-import type { SandboxSchemas } from "../data/api.ts";
-import { count, toEastern } from "../data/format.ts";
+import type { SandboxSchemas } from "./api.ts";
+import { count, toEastern } from "./format.ts";
 import { Code, RealTime, Status, Time, toHash, Until } from "./parts.tsx";
 
 type Refund = SandboxSchemas["RefundRecord"];

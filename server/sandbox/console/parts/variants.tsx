@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { constraintsOf, type FormName } from "../data/contract.ts";
+import { constraintsOf, type FormName } from "./contract.ts";
 
 /**
  * Chooses a variant of an object, and the items of its list. The value of `/subscriptionDetails` is, for example, `{"type":

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../data/api.ts";
+import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../parts/api.ts";
 import { PageHead, ProblemText, ShownOnce } from "../parts/parts.tsx";
 import { RestrictionsForm } from "./restrictions.tsx";
 import { TomorrowForm } from "./tomorrow.tsx";

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../data/api.ts";
-import { count, fromEastern, toEastern, toUtc } from "../data/format.ts";
-import { readNow, setNow, useNow } from "../data/now.ts";
+import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../parts/api.ts";
+import { count, fromEastern, toEastern, toUtc } from "../parts/format.ts";
+import { readNow, setNow, useNow } from "../parts/now.ts";
 import { ProblemText, Until } from "../parts/parts.tsx";
 
 type Advance = SandboxSchemas["ClockAdvance"];

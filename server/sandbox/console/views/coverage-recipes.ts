@@ -1,4 +1,4 @@
-import { getToken, type Result, type SandboxSchemas, sandbox } from "../data/api.ts";
+import { getToken, type Result, type SandboxSchemas, sandbox } from "../parts/api.ts";
 import { newSecret } from "./inbox.tsx";
 
 type Item = SandboxSchemas["CoverageItem"];

@@ -1,4 +1,4 @@
-import { type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
 import { Action, Empty, PageHead, ProblemText } from "../parts/parts.tsx";
 import { recipeOf } from "./coverage-recipes.ts";
 

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
-import { toQuery, useFilter } from "../data/filter.ts";
-import { count } from "../data/format.ts";
-import { usePaged } from "../data/paged.ts";
+import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
+import { toQuery, useFilter } from "../parts/filter.ts";
 import { Filters } from "../parts/filters.tsx";
+import { count } from "../parts/format.ts";
 import { List } from "../parts/list.tsx";
+import { usePaged } from "../parts/paged.ts";
 import {
   Action,
   Body,

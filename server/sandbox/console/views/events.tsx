@@ -1,6 +1,6 @@
-import { type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
-import { usePaged } from "../data/paged.ts";
+import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
 import { List } from "../parts/list.tsx";
+import { usePaged } from "../parts/paged.ts";
 import { Body, Facts, PageHead, ProblemText, Resource, Time, toHash } from "../parts/parts.tsx";
 import { DeliveryList } from "./deliveries.tsx";
 

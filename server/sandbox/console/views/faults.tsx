@@ -1,6 +1,6 @@
-import { type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
-import { count } from "../data/format.ts";
+import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
 import { Form } from "../parts/form.tsx";
+import { count } from "../parts/format.ts";
 import { Action, Code, Empty, Id, PageHead, ProblemText, RealTime, toHash } from "../parts/parts.tsx";
 
 type Fault = SandboxSchemas["Fault"];

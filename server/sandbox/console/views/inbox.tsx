@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { published, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
-import { count } from "../data/format.ts";
+import { published, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
+import { count } from "../parts/format.ts";
 import { Action, Body, Code, Empty, Id, ProblemText, ShownOnce } from "../parts/parts.tsx";
 
 type InboxState = SandboxSchemas["Inbox"];

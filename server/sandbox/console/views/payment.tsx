@@ -1,8 +1,8 @@
 import type { components } from "../../../../openapi/generated/types.ts";
-import { published, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
-import { toQuery } from "../data/filter.ts";
-import { toDollars } from "../data/format.ts";
+import { published, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
+import { toQuery } from "../parts/filter.ts";
 import { Form } from "../parts/form.tsx";
+import { toDollars } from "../parts/format.ts";
 import { Action, Empty, Facts, PageHead, ProblemText, Status, Time } from "../parts/parts.tsx";
 import { RefundedBar } from "../parts/timeline.tsx";
 import { inDollars, leftToRefund } from "./payments.tsx";

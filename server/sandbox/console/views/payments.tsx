@@ -1,10 +1,10 @@
-import { type Page, type Result, type SandboxSchemas, sandbox } from "../data/api.ts";
-import { toQuery, useFilter } from "../data/filter.ts";
-import { toDollars } from "../data/format.ts";
-import { usePaged } from "../data/paged.ts";
+import { type Page, type Result, type SandboxSchemas, sandbox } from "../parts/api.ts";
+import { toQuery, useFilter } from "../parts/filter.ts";
 import { Filters } from "../parts/filters.tsx";
 import { Fold, Form } from "../parts/form.tsx";
+import { toDollars } from "../parts/format.ts";
 import { List } from "../parts/list.tsx";
+import { usePaged } from "../parts/paged.ts";
 import { Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
 
 type Debit = SandboxSchemas["Debit"];

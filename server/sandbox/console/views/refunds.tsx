@@ -1,9 +1,9 @@
-import { type Page, type Result, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
-import { toQuery, useFilter } from "../data/filter.ts";
-import { toDollars } from "../data/format.ts";
-import { usePaged } from "../data/paged.ts";
+import { type Page, type Result, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
+import { toQuery, useFilter } from "../parts/filter.ts";
 import { Filters } from "../parts/filters.tsx";
+import { toDollars } from "../parts/format.ts";
 import { List } from "../parts/list.tsx";
+import { usePaged } from "../parts/paged.ts";
 import { Copy, Facts, Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
 import { type Course, Timeline } from "../parts/timeline.tsx";
 

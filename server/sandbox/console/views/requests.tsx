@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { getToken, published, type SandboxSchemas, sandbox } from "../data/api.ts";
-import { useFilter } from "../data/filter.ts";
-import { quote } from "../data/format.ts";
-import { usePaged } from "../data/paged.ts";
+import { getToken, published, type SandboxSchemas, sandbox } from "../parts/api.ts";
+import { useFilter } from "../parts/filter.ts";
+import { quote } from "../parts/format.ts";
 import { List } from "../parts/list.tsx";
+import { usePaged } from "../parts/paged.ts";
 import { Action, Body, Code, Copy, Facts, PageHead, RealTime, Resource, toHash } from "../parts/parts.tsx";
 
 type Recorded = SandboxSchemas["RequestRecord"];

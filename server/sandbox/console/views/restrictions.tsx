@@ -1,4 +1,4 @@
-import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../data/api.ts";
+import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../parts/api.ts";
 import { ProblemText } from "../parts/parts.tsx";
 
 type Restrictions = SandboxSchemas["Restrictions"];

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { getToken } from "../data/api.ts";
-import { SCENARIOS, type Scenario } from "../data/contract.ts";
-import { type PlayedStep, play } from "../data/player.ts";
+import { getToken } from "../parts/api.ts";
+import { SCENARIOS, type Scenario } from "../parts/contract.ts";
 import { Body, Code, PageHead, Status } from "../parts/parts.tsx";
+import { type PlayedStep, play } from "../parts/player.ts";
 
 /** The scenarios of the contract as stories that play step by step. */
 export function Scenarios() {

@@ -1,4 +1,4 @@
-import { sandbox, useCall, useLoaded } from "../data/api.ts";
+import { sandbox, useCall, useLoaded } from "../parts/api.ts";
 import { ProblemText } from "../parts/parts.tsx";
 
 const readTomorrow = () => sandbox.GET("/sandbox/tomorrow");

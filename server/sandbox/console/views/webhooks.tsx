@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { components } from "../../../../openapi/generated/types.ts";
-import { type Page, published, type Result, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
-import { VERIFY } from "../data/contract.ts";
-import { usePaged } from "../data/paged.ts";
+import { type Page, published, type Result, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
+import { VERIFY } from "../parts/contract.ts";
 import { Fold, Form } from "../parts/form.tsx";
+import { usePaged } from "../parts/paged.ts";
 import {
   Action,
   Body,

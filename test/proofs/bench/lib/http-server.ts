@@ -3,12 +3,12 @@ import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import * as openApiValidator from "express-openapi-validator";
 import { pino } from "pino";
+import { createConcurrencyLimit } from "../../../../server/admission/concurrency-limit.ts";
 import { type AppOptions, createApp } from "../../../../server/app.ts";
 import { sandboxAccess } from "../../../../server/auth/access.ts";
 import { readConfig } from "../../../../server/config/config.ts";
-import { noMetrics } from "../../../../server/metrics/metrics.ts";
+import { noObserver } from "../../../../server/observability/observer.ts";
 import { speedUpUrlParse } from "../../../../server/process/url-parse.ts";
-import { createConcurrencyLimit } from "../../../../server/rate-limit/concurrency-limit.ts";
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 
 /*
@@ -49,7 +49,7 @@ async function createOurs(): Promise<RequestListener> {
     findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,
     concurrency: createConcurrencyLimit({ total: 512, perMerchant: 256 }),
     refuseBlocked: () => {},
-    metrics: noMetrics,
+    metrics: noObserver,
     readinessChecks: [],
     isDraining: () => false,
     bodyTimeoutMs: 10_000,

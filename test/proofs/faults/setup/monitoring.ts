@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { parse, stringify } from "yaml";
 
-export const RULES = "server/operate/alerts.yaml";
-const DASHBOARD = "server/operate/dashboard.json";
+export const RULES = "server/operators/run/alerts.yaml";
+const DASHBOARD = "server/operators/run/dashboard.json";
 
 export type Rule = {
   alert?: string;

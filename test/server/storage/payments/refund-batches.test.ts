@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { noTimeLimit } from "../../../../server/async/time-limit.ts";
-import { issueRefund as handleIssueRefund } from "../../../../server/http/handlers/issue-refund.ts";
+import { noTimeLimit } from "../../../../server/domain/time-limit.ts";
+import { issueRefund as handleIssueRefund } from "../../../../server/http/issue-refund.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { createRefundStore } from "../../../../server/storage/payments/refund-batches.ts";
 import type { DebitRecord } from "../../../../server/storage/statements/payment-record.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { noTimeLimit } from "../../../../server/async/time-limit.ts";
-import { subscribeToWebhooks } from "../../../../server/http/handlers/subscribe-to-webhooks.ts";
+import { noTimeLimit } from "../../../../server/domain/time-limit.ts";
+import { subscribeToWebhooks } from "../../../../server/http/subscribe-to-webhooks.ts";
 import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { findSubscriptionTo } from "../../../../server/storage/webhooks/webhook-queries.ts";
 import { useDatabase } from "../../../helpers/databases.ts";

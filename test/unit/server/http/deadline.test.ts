@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createDeadline } from "../../../../server/http/middleware/deadline.ts";
-import type { HttpResponse } from "../../../../server/http/middleware/request-locals.ts";
+import { createDeadline } from "../../../../server/http/deadline.ts";
+import type { HttpResponse } from "../../../../server/http/request-locals.ts";
 
 test("a part of a request that has no time left is not begun", async () => {
   const deadline = createDeadline(100);

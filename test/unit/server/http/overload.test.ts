@@ -1,16 +1,16 @@
 import { createServer } from "node:http";
 import { pino } from "pino";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Refusal } from "../../../../server/admission/concurrency-limit.ts";
 import { readDocument } from "../../../../server/contract/document.ts";
 import {
   compileResponseValidators,
   type FindResponseValidator,
 } from "../../../../server/contract/validate-response.ts";
-import { checkHost, checkPlainHead } from "../../../../server/http/middleware/request-head.ts";
-import type { RequestOutcome } from "../../../../server/http/middleware/request-log.ts";
-import { readSecurityHeaders } from "../../../../server/http/middleware/security-headers.ts";
 import { refuseOverload } from "../../../../server/http/overload.ts";
-import type { Refusal } from "../../../../server/rate-limit/concurrency-limit.ts";
+import { checkHost, checkPlainHead } from "../../../../server/http/request-head.ts";
+import { readSecurityHeaders } from "../../../../server/http/security-headers.ts";
+import type { RequestOutcome } from "../../../../server/observability/observer.ts";
 import { listenLocally } from "../../../helpers/network/local-server.ts";
 import { exchange, head, openConnection } from "../../../helpers/network/raw-http.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { checkLocalHost, isLoopback } from "../../../../server/http/middleware/request-head.ts";
+import { checkLocalHost, isLoopback } from "../../../../server/http/request-head.ts";
 
 test.each([
   ...["127.0.0.1", "127.1.2.3", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"].map(

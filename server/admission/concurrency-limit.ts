@@ -1,0 +1,126 @@
+import { unavailable } from "../contract/problem.ts";
+import { CrowdedError } from "./bulkhead.ts";
+
+/** A request's slot among those under way. */
+export type Slot = {
+  /** Counts the request for its merchant. Throws `UNAVAILABLE` when too many of this merchant's are under way. */
+  assign(merchant: string): void;
+  /** Gives the slot back, unless work is being done in it. */
+  leave(): void;
+  /** Does the request's work, in a new slot if its own was given back. Throws `UNAVAILABLE` when none is free. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+};
+
+/** Why there is no slot: too many requests are under way, in all or of the same merchant. */
+export type Refusal = "full" | "merchant full";
+
+/** Bounds how many requests are under way at a time. */
+export type ConcurrencyLimit = {
+  /**
+   * Takes a slot for a request that has just arrived, before it costs anything. Merchants are known by the header with the
+   * access token, once a request with it was authenticated.
+   */
+  enter(authorization: string | undefined): Slot | Refusal;
+  /** How many requests are under way. */
+  taken(): number;
+};
+
+export type ConcurrencyLimits = {
+  total: number;
+  /** Less than the total, so that no merchant's requests can keep those of all others out. */
+  perMerchant: number;
+};
+
+/**
+ * Stands for the merchants of all requests whose tokens are not known yet. They have one share together: an issuer of tokens that does
+ * not respond would otherwise keep everybody out.
+ */
+const UNKNOWN = "";
+
+/** How many headers are remembered; when there are more, all are forgotten. */
+const MAX_KNOWN = 1_000;
+
+/** Excess requests get 503 with `Retry-After`, because queuing them would only use memory. */
+export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits): ConcurrencyLimit {
+  let taken = 0;
+  const takenBy = new Map<string, number>();
+  const merchants = new Map<string, string>();
+
+  /**
+   * The limits of merchants that have had a request refused because too many wait for the same payment: as many as were under way
+   * then, until one of them ends. Further ones would cost as much, only to be refused as well.
+   */
+  const crowded = new Map<string, number>();
+
+  const takenOf = (merchant: string) => takenBy.get(merchant) ?? 0;
+  const hasShare = (merchant: string) => takenOf(merchant) < (crowded.get(merchant) ?? perMerchant);
+
+  function countFor(merchant: string, change: 1 | -1): void {
+    const left = takenOf(merchant) + change;
+    if (left < (crowded.get(merchant) ?? 0)) crowded.delete(merchant);
+    if (left === 0) takenBy.delete(merchant);
+    else takenBy.set(merchant, left);
+  }
+
+  function limitToPresent(merchant: string): void {
+    if (merchant !== UNKNOWN && takenOf(merchant) > 0) crowded.set(merchant, takenOf(merchant));
+  }
+
+  function remember(authorization: string | undefined, merchant: string): void {
+    if (authorization === undefined || merchants.get(authorization) === merchant) return;
+    if (merchants.size >= MAX_KNOWN) merchants.clear();
+    merchants.set(authorization, merchant);
+  }
+
+  return {
+    taken: () => taken,
+    enter(authorization) {
+      let merchant = merchants.get(authorization ?? "") ?? UNKNOWN;
+      let held = false;
+      let working = false;
+      function take(): boolean {
+        if (taken >= total || !hasShare(merchant)) return false;
+        taken += 1;
+        countFor(merchant, 1);
+        held = true;
+        return true;
+      }
+      function leave(): void {
+        if (!held || working) return;
+        taken -= 1;
+        countFor(merchant, -1);
+        held = false;
+      }
+      if (!take()) return merchant === UNKNOWN || hasShare(merchant) ? "full" : "merchant full";
+      return {
+        assign(owner) {
+          remember(authorization, owner);
+          if (owner === merchant) return;
+          if (!hasShare(owner)) throw unavailable(undefined, "the merchant has too many calls under way");
+          // The caller may have gone meanwhile.
+          if (held) {
+            countFor(merchant, -1);
+            countFor(owner, 1);
+          }
+          merchant = owner;
+        },
+        leave,
+        async run(work) {
+          if (!held && !take()) throw unavailable();
+          working = true;
+          let isCrowded = false;
+          try {
+            return await work();
+          } catch (error) {
+            isCrowded = error instanceof CrowdedError;
+            throw error;
+          } finally {
+            working = false;
+            leave();
+            if (isCrowded) limitToPresent(merchant);
+          }
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { RateLimiter } from "../admission/rate-limiter.ts";
+import { authenticate, authorize, type Caller, type FindCaller } from "../auth/bearer.ts";
+import { ProblemError } from "../contract/problem.ts";
+import type { Deadline } from "./deadline.ts";
+import type { Middleware, RequestLocals } from "./request-locals.ts";
+
+/**
+ * Counts a request of a merchant, and notes in its locals how to stop counting it. Resolves with the headers that state the limit.
+ * Throws `RATE_LIMITED`.
+ */
+export type LimitRate = (merchant: string, locals: RequestLocals) => Promise<Record<string, string>>;
+
+/**
+ * The limit as HTTP headers (D27), such as `RateLimit-Policy: "merchant";q=100;w=1` and `RateLimit: "merchant";r=199;t=1`.
+ *
+ * @param limiter undefined: no limit, and no headers
+ */
+export function limitRate(limiter: RateLimiter | undefined): LimitRate {
+  if (!limiter) return async () => ({});
+  const policy = { "RateLimit-Policy": `"merchant";q=${limiter.requestsPerSecond};w=1` };
+  return async (merchant, locals) => {
+    const { remaining, fullInMs, waitMs } = await limiter.take(merchant);
+    const headers = { ...policy, RateLimit: `"merchant";r=${remaining};t=${Math.ceil(fullInMs / 1000)}` };
+    if (waitMs === 0) {
+      locals.uncount = () => limiter.giveBack(merchant);
+      return headers;
+    }
+    const retryAfter = `${Math.ceil(waitMs / 1000)}`;
+    throw new ProblemError("RATE_LIMITED", { headers: { ...headers, "Retry-After": retryAfter } });
+  };
+}
+
+export type AccessOptions = {
+  findCaller: FindCaller;
+  /** Throws for a caller whom an operator has blocked. */
+  refuseBlocked: (caller: Caller) => void;
+  limitRate: LimitRate;
+  /** Bounds how long a request waits for the caller to be found. */
+  deadline: Deadline;
+};
+
+/**
+ * Verifies the access token, whose owner must not be blocked (401), and its scopes (403), then counts the request for its merchant
+ * (503) and the rate limit (429).
+ */
+export function requireAccess(
+  scopes: readonly string[],
+  { findCaller, refuseBlocked, limitRate, deadline }: AccessOptions,
+): Middleware {
+  return async (request, response, next) => {
+    const headers = await deadline(response, async ({ signal }) => {
+      const caller = await authenticate(request.headers, findCaller);
+      signal.throwIfAborted();
+      response.locals.caller = caller;
+      refuseBlocked(caller);
+      authorize(caller, scopes);
+      response.locals.slot?.assign(caller.merchant);
+      const limit = await limitRate(caller.merchant, response.locals);
+      if (signal.aborted) response.locals.uncount?.(); // its 503 has been sent meanwhile
+      return limit;
+    });
+    response.set(headers);
+    next();
+  };
+}

@@ -1,0 +1,46 @@
+import pTimeout from "p-timeout";
+import { unavailable } from "../contract/problem.ts";
+import { noTimeLimit, type TimeLimit } from "../domain/time-limit.ts";
+import type { HttpResponse } from "./request-locals.ts";
+
+/**
+ * Runs a part of a request that waits for others. Throws `UNAVAILABLE` when these parts take too long in total; each part
+ * gets the time that is left.
+ */
+export type Deadline = <Result>(
+  response: HttpResponse,
+  work: (timeLimit: TimeLimit) => Promise<Result>,
+) => Promise<Result>;
+
+/**
+ * Bounds how long a request waits, so that every request gets its response in time. Work that is in progress at the deadline
+ * is not undone: as after every 503, it may still succeed, and a repeated request shows whether it did.
+ *
+ * @param limitMs milliseconds that all parts of a request may wait together, not counting the reading of its body
+ */
+export function createDeadline(limitMs: number): Deadline {
+  return async ({ locals }, work) => {
+    const startedAt = performance.now();
+    const { waitedMs = 0 } = locals;
+    const late = () => unavailable(new Error(`not done in ${limitMs} ms`));
+    if (waitedMs >= limitMs) throw late();
+    const controller = new AbortController();
+    const leftMs = limitMs - waitedMs;
+    const remainingMs = () => startedAt + leftMs - performance.now();
+    try {
+      return await pTimeout(work({ signal: controller.signal, remainingMs }), {
+        milliseconds: leftMs,
+        fallback: () => {
+          const error = late();
+          controller.abort(error);
+          throw error;
+        },
+      });
+    } finally {
+      locals.waitedMs = waitedMs + performance.now() - startedAt;
+    }
+  };
+}
+
+/** Sets no limit on how long a request waits. */
+export const noDeadline: Deadline = (_response, work) => work(noTimeLimit);

@@ -1,0 +1,91 @@
+import type { Schemas } from "../contract/document.ts";
+import type { Handler, ValidRequest } from "../contract/operations.ts";
+import { unavailable, type Violation } from "../contract/problem.ts";
+import { toDomainTime } from "../domain/clock.ts";
+import { toRefundView } from "../domain/events.ts";
+import { createRefundId } from "../domain/ids.ts";
+import { fromCents, toCents } from "../domain/money.ts";
+import { firstStatus, type Original } from "../domain/refunds.ts";
+import type { RefundStore } from "../storage/payments/refund-batches.ts";
+import type { PaymentRecord, RefundRecord } from "../storage/statements/payment-record.ts";
+import type { NewRefund } from "../storage/statements/refunds.ts";
+
+/** How many decisions in a row other requests may make stale before the request is refused rather than decided again. */
+const MAX_DECISIONS = 20;
+
+/**
+ * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have. Throws
+ * `UNAVAILABLE` when the payment changes faster than a decision about it can be saved.
+ */
+export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"issueRefund"> {
+  return async (request) => {
+    const { merchant, body, timeLimit } = request;
+    for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
+      const { original, clockOffsetMs, held } = await store.loadOriginal(
+        { merchant, paymentId: body.paymentId },
+        timeLimit,
+      );
+      const refund =
+        original && decide(request, original, { now: toDomainTime(realNow(), clockOffsetMs), held });
+      if (refund && (await store.saveRefund(refund, timeLimit)))
+        return { status: 201, body: toRefund(refund) };
+
+      const existing = await store.findByRequestKey({ merchant, requestKey: body.requestKey }, timeLimit);
+      // The connection was lost after the commit; the repeated save then found the refund's own key used.
+      if (refund && existing?.paymentId === refund.paymentId) return { status: 201, body: toRefund(refund) };
+      if (existing) return { code: "DUPLICATE_REQUEST_KEY", existing: existingRecord(existing) };
+      // The same response for a payment that does not exist and for another merchant's (D08).
+      if (!refund) return { code: "PAYMENT_NOT_FOUND" };
+      // The payment changed between load and save, so the decision is made again.
+    }
+    throw unavailable(new Error(`the payment changed under ${MAX_DECISIONS} decisions in a row`));
+  };
+}
+
+function decide(
+  { merchant, body, caller, trace }: ValidRequest<"issueRefund">,
+  original: Original,
+  at: { now: Date; held: boolean },
+): NewRefund {
+  const amountCents = toCents(body.amount.value);
+  return {
+    paymentId: createRefundId(),
+    merchant,
+    original,
+    decision: firstStatus(original, amountCents, at),
+    amountCents,
+    requestKey: body.requestKey,
+    clientReferenceId: body.clientReferenceId ?? body.clientRefefenceId ?? null,
+    softDescriptor: body.softDescriptor || null,
+    caller,
+    trace,
+    now: at.now,
+  };
+}
+
+function toRefund({ paymentId, decision, clientReferenceId }: NewRefund): Schemas["Refund"] {
+  const failure = decision.paymentStatus === "TERMINAL_FAILED" ? decision : null;
+  return toRefundView({ paymentId, status: decision.paymentStatus, clientReferenceId, failure });
+}
+
+/** The record that holds the key, so that a caller can tell whether it is its own (D09). */
+export function existingRecord(record: PaymentRecord): Schemas["ExistingRecord"] {
+  return record.kind === "DEBIT" ? { paymentId: record.paymentId } : toExistingRefund(record);
+}
+
+function toExistingRefund(record: RefundRecord): Schemas["ExistingRecord"] {
+  return {
+    ...toRefundView(record),
+    originalPaymentId: record.originalPaymentId,
+    amount: { currency: "USD", value: fromCents(record.amountCents) },
+  };
+}
+
+/** The two spellings of the reference must agree; a violation is reported at the misspelt one (D01, D07). */
+export function checkReferences(body: unknown): Violation[] {
+  const { clientReferenceId, clientRefefenceId } = (body ?? {}) as Partial<Record<string, unknown>>;
+  if (typeof clientReferenceId !== "string" || typeof clientRefefenceId !== "string") return [];
+  if (clientReferenceId === clientRefefenceId) return [];
+  const message = "differs from clientReferenceId; send clientReferenceId alone";
+  return [{ pointer: "/clientRefefenceId", message }];
+}

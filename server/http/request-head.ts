@@ -1,0 +1,77 @@
+import type { IncomingMessage } from "node:http";
+import ipaddr from "ipaddr.js";
+import { malformedRequest, ProblemError } from "../contract/problem.ts";
+import type { Middleware } from "./request-locals.ts";
+
+/** Checks the head of a request. Throws a problem. */
+export type HeadCheck = (request: IncomingMessage) => void;
+
+/** Makes these checks before anything else of a request is looked at. */
+export function requireHead(checks: readonly HeadCheck[]): Middleware {
+  return (request, _response, next) => {
+    for (const check of checks) check(request);
+    next();
+  };
+}
+
+/** A fragment, and bytes that Express cuts off at the end of a path. */
+const NO_TARGET = /[#\t\f\xa0]/;
+
+/** Requires exactly one `Host`, and a target without a fragment, as HTTP/1.1 does (RFC 9112, 3.2). */
+export const checkHost: HeadCheck = ({ rawHeaders, httpVersion, url = "" }) => {
+  const hosts = countHeaders(rawHeaders, "host");
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) throw malformedRequest();
+  if (NO_TARGET.test(url)) throw malformedRequest();
+};
+
+/** Headers that must not be repeated: the server and a proxy before it might each use another value. */
+const ONCE = ["authorization", "content-type"];
+
+/** Requires each of these headers at most once, and no other transfer coding than `chunked`, which would not be decoded. */
+export const checkPlainHead: HeadCheck = ({ rawHeaders, headers }) => {
+  const repeated = ONCE.find((name) => countHeaders(rawHeaders, name) > 1);
+  if (repeated) throw malformedRequest(`has more than one header ${repeated}`);
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+    throw malformedRequest("has a Transfer-Encoding other than chunked");
+  }
+};
+
+/** @param rawHeaders names and values in turn: in the parsed headers, Node drops repetitions of many of them */
+function countHeaders(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index];
+    if (header?.length === name.length && header.toLowerCase() === name) count += 1;
+  }
+  return count;
+}
+
+/** Whether an address is one that only this machine reaches, however it is written. */
+export function isLoopback(address: string): boolean {
+  const plain = address.replace(/^\[(.*)\]$/, "$1");
+  return ipaddr.isValid(plain) && ipaddr.process(plain).range() === "loopback";
+}
+
+/** Whether a name in a URL or in `Host` is that of this machine, wherever it is read. */
+export function isLocalName(name: string): boolean {
+  return name.toLowerCase() === "localhost" || isLoopback(name);
+}
+
+/**
+ * Serves a request only under a name of this machine, where only this machine reaches the server. The sandbox's tokens are
+ * public knowledge, so a web page could otherwise use them through a name of its own that it points at 127.0.0.1.
+ *
+ * @param ownName the name by which the server was told where to listen
+ */
+export function checkLocalHost(ownName: string, isLocal: () => boolean): HeadCheck {
+  const own = ownName.toLowerCase();
+  return ({ headers: { host = "" } }) => {
+    const name = host.replace(/:\d+$/, "").toLowerCase();
+    if (name === own || !isLocal() || isLocalName(name)) return;
+    throw new ProblemError("FORBIDDEN", {
+      detail:
+        "The sandbox accepts requests to this machine only: to localhost, or to an address such as 127.0.0.1 or [::1].",
+    });
+  };
+}

@@ -1,0 +1,58 @@
+import type { NextFunction, Request, Response } from "express";
+import type { Slot } from "../admission/concurrency-limit.ts";
+import type { Caller } from "../auth/bearer.ts";
+import type { NumberLiteral } from "../contract/scan-json.ts";
+import type { CallerIdentity } from "../domain/caller-identity.ts";
+import type { TraceContext } from "../domain/trace-context.ts";
+
+/** What the steps of a request store in `response.locals` for later steps. */
+export type RequestLocals = {
+  /** The id in the log, and in the `instance` of a problem. */
+  requestId: string;
+  /** The IP address from which the call came. */
+  address: string | null;
+  /** The trace to which the call belongs, if it sent one (D33). */
+  trace?: TraceContext | undefined;
+  /** Of the span of the request, where one is made. */
+  spanId?: string;
+  /** Taken for every operation on arrival, except while the server drains. */
+  slot?: Slot;
+  /** Set once the access token is verified. */
+  caller?: Caller;
+  /** Set once the request counts for the rate limit: gives its token back. */
+  uncount?: () => void;
+  /** The body as it came, once it is complete. */
+  sentBody?: Buffer;
+  /** How those numbers of the body are written that are not plain integers (D13). */
+  literals?: readonly NumberLiteral[];
+  /** Milliseconds that the request has waited for the store so far. */
+  waitedMs?: number;
+  /** The record that the response is about, for the log. */
+  paymentId?: unknown;
+  /** The status of a refund in the response, for the log. */
+  paymentStatus?: unknown;
+  /** The code of a problem in the response, for the log. */
+  errorCode?: string;
+  /** Why the request is refused, for the log only. */
+  reason?: string | undefined;
+};
+
+/** Express's types with our locals, which it types as `any` otherwise. */
+export type HttpResponse = Response<unknown, RequestLocals>;
+export type Middleware = (request: Request, response: HttpResponse, next: NextFunction) => unknown;
+export type ErrorMiddleware = (
+  error: unknown,
+  request: Request,
+  response: HttpResponse,
+  next: NextFunction,
+) => unknown;
+
+/** Who made the call, as far as it is known by now. */
+export function toIdentity({ caller, address }: RequestLocals): CallerIdentity {
+  return {
+    subject: caller?.subject ?? null,
+    clientId: caller?.clientId ?? null,
+    tokenId: caller?.tokenId ?? null,
+    address,
+  };
+}

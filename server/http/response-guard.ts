@@ -1,0 +1,129 @@
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import {
+  EVENT_STREAM,
+  type FindResponseValidator,
+  type WireResponse,
+} from "../contract/validate-response.ts";
+import type { Middleware } from "./request-locals.ts";
+import { sendProblem } from "./send-response.ts";
+
+/** Headers that describe the response which is replaced; all others stay. */
+const OF_THE_RESPONSE = /^(content-|transfer-encoding|location|retry-after|www-authenticate|allow|trailer)/;
+
+/**
+ * Replaces every response of an operation that the contract does not allow by `INTERNAL_ERROR`, and logs it as a defect of
+ * the server. The guard works on the bytes that are about to be sent, so it sees every response, however it is sent.
+ */
+export function guardResponses(findValidators: readonly FindResponseValidator[], logger: Logger): Middleware {
+  return (request, response, next) => {
+    const validate = findFirst(findValidators, request.method, request.path);
+    if (!validate) return next();
+    interceptResponse(response, (wire) => {
+      const errors = validate(wire);
+      if (errors.length === 0) return true;
+      const { requestId } = response.locals;
+      logger.error(
+        { requestId, status: wire.status, errors },
+        "replaced a response that the contract does not allow",
+      );
+      for (const name of response.getHeaderNames()) {
+        if (OF_THE_RESPONSE.test(name)) response.removeHeader(name);
+      }
+      sendProblem(request, response, { code: "INTERNAL_ERROR" });
+      return false;
+    });
+    next();
+  };
+}
+
+function findFirst(findValidators: readonly FindResponseValidator[], method: string, path: string) {
+  for (const find of findValidators) {
+    const validate = find(method, path);
+    if (validate) return validate;
+  }
+  return undefined;
+}
+
+type Chunk = string | Uint8Array;
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Collects a response instead of sending it, and passes it to `decide` when it has ended. It is sent if that returns true;
+ * otherwise `decide` has sent another one.
+ */
+function interceptResponse(response: ServerResponse, decide: (wire: WireResponse) => boolean): void {
+  const { writeHead, flushHeaders, write, end } = response;
+  const chunks: Buffer[] = [];
+  const collect = (chunk: unknown, encoding: unknown) => {
+    if (typeof chunk === "string") chunks.push(Buffer.from(chunk, toEncoding(encoding)));
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  };
+
+  /** Stops collecting: from now on the response is sent as usual. */
+  const decideOn = (bytes: Buffer) => {
+    Object.assign(response, { writeHead, flushHeaders, write, end });
+    const header = (name: string) => toText(response.getHeader(name));
+    return decide({ status: response.statusCode, header, bytes });
+  };
+
+  const collecting = {
+    writeHead(status: number, ...rest: unknown[]) {
+      response.statusCode = status;
+      const headers = rest.pop();
+      if (typeof headers === "object" && headers !== null) setHeaders(response, headers as Headers);
+      // A stream has no end to wait for: only its head is validated, and the contract says nothing about the rest.
+      if (toText(response.getHeader("content-type")) === EVENT_STREAM && decideOn(Buffer.alloc(0))) {
+        response.writeHead(status);
+      }
+      return response;
+    },
+    // Would send the head before the body is known.
+    flushHeaders() {},
+    write(chunk: Chunk, ...rest: unknown[]) {
+      collect(chunk, rest[0]);
+      callLast(rest);
+      return true;
+    },
+    end(...rest: unknown[]) {
+      collect(rest[0], rest[1]);
+      const [only = NOTHING] = chunks;
+      const bytes = chunks.length > 1 ? Buffer.concat(chunks) : only;
+      // Node sends a string together with the head.
+      const isText = typeof rest[0] === "string" && chunks.length === 1;
+      if (decideOn(bytes)) isText ? response.end(rest[0], toEncoding(rest[1])) : response.end(bytes);
+      callLast(rest);
+      return response;
+    },
+  };
+  Object.assign(response, collecting);
+}
+
+type Headers = OutgoingHttpHeaders | readonly OutgoingHttpHeader[];
+
+/** Takes headers as `writeHead` does: as an object, or as names and values in turn. */
+function setHeaders(response: ServerResponse, headers: Headers): void {
+  if (!Array.isArray(headers)) {
+    for (const [name, value] of Object.entries(headers))
+      if (value !== undefined) response.setHeader(name, value);
+    return;
+  }
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    response.setHeader(String(headers[index]), headers[index + 1]);
+  }
+}
+
+function toEncoding(encoding: unknown): BufferEncoding {
+  return typeof encoding === "string" && Buffer.isEncoding(encoding) ? encoding : "utf8";
+}
+
+function toText(value: OutgoingHttpHeader | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(", ") : value?.toString();
+}
+
+/** Calls the callback that Node accepts as the last of optional arguments. */
+function callLast(values: readonly unknown[]): void {
+  const last = values.at(-1);
+  if (typeof last === "function") queueMicrotask(() => last());
+}

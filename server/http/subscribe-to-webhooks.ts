@@ -1,0 +1,63 @@
+import type { Handler, RequestBody } from "../contract/operations.ts";
+import type { Violation } from "../contract/problem.ts";
+import type { DomainClock } from "../domain/clock.ts";
+import type { Bound } from "../storage/storage.ts";
+import type { insertSubscription } from "../storage/webhooks/subscriptions.ts";
+
+/** The parts of the server that subscribing uses. */
+export type SubscribeParts = {
+  store: Bound<{ insertSubscription: typeof insertSubscription }>;
+  clock: DomainClock;
+  /** Encrypts a secret before it is stored (D29). */
+  encrypt(merchant: string, secret: string): Promise<Buffer>;
+  /** Told of a new subscription's secret, which is not refused for being weak. */
+  inspectSecret(secretKey: string, subscription: { merchant: string; subscriptionKey: string }): void;
+};
+
+/** Subscribes to webhooks: 200 with a new key, 409 when there are too many (D26). */
+export function subscribeToWebhooks({
+  store,
+  clock,
+  encrypt,
+  inspectSecret,
+}: SubscribeParts): Handler<"subscribeToWebhooks"> {
+  return async ({ merchant, caller, body, timeLimit }) => {
+    const secretCiphertext = await encrypt(merchant, body.secretKey);
+    // A KMS may take longer than the caller waits. A subscription that is stored now would have a key that nobody gets.
+    timeLimit.signal.throwIfAborted();
+    const saved = await store.insertSubscription({
+      merchant,
+      url: body.url,
+      secretCiphertext,
+      type: body.subscriptionDetails.type,
+      details: toDetails(body.subscriptionDetails),
+      now: await clock.now(),
+      caller,
+    });
+    if (saved === "limit") return { code: "SUBSCRIPTION_LIMIT" };
+    inspectSecret(body.secretKey, { merchant, ...saved });
+    return { status: 200, body: saved };
+  };
+}
+
+/** A repeated name counts once; with `ALL` the list is ignored (D03). */
+function toDetails(subscription: RequestBody<"subscribeToWebhooks">["subscriptionDetails"]): string[] {
+  return subscription.type === "ALL" ? [] : [...new Set<string>(subscription.details)];
+}
+
+/**
+ * The delivery URL must be one that this server delivers to (D24).
+ *
+ * @param findError returns why a URL is refused, or undefined when it is accepted. It is not asked about one that has a
+ *   violation already: to read a host of thousands of letters that are not ASCII takes longer than a refund
+ */
+export function checkTarget(
+  findError: (url: string) => string | undefined,
+): (body: unknown, known: ReadonlySet<string>) => Violation[] {
+  return (body, known) => {
+    if (known.has("/url")) return [];
+    const { url } = (body ?? {}) as Partial<Record<string, unknown>>;
+    const message = typeof url === "string" ? findError(url) : undefined;
+    return message === undefined ? [] : [{ pointer: "/url", message }];
+  };
+}

@@ -1,0 +1,45 @@
+import type { Refusal } from "../admission/concurrency-limit.ts";
+import type { Outcome } from "../domain/delivery-outcome.ts";
+import type { RefundStatus } from "../domain/refunds.ts";
+import type { TraceContext } from "../domain/trace-context.ts";
+
+/** A finished request. */
+export type RequestOutcome = {
+  /** The path as the contract writes it, or "unknown": paths that callers invent would make too many series. */
+  route: string;
+  /** "aborted" when the caller had gone before the response was sent. */
+  status: number | "aborted";
+  milliseconds: number;
+  /** Of the trace to which it belongs. */
+  traceId?: string | undefined;
+};
+
+type AttemptResult = { at: Date; outcome: Outcome; milliseconds: number };
+type Attempt = { earlierAttempts: number; payload: string; trace: TraceContext | null };
+
+/** What a server reports of its work. */
+export type Observer = {
+  observeRequest(outcome: RequestOutcome): void;
+  /** Refunds took this status at this server. */
+  countRefunds(status: RefundStatus, count: number): void;
+  /** This server left due refunds for later, because somebody else had locked them. */
+  countSkippedRefunds(count: number): void;
+  /** An attempt to deliver has ended, and its result is stored. */
+  observeAttempt(result: AttemptResult, attempt: Attempt): void;
+  /** Several items share a statement. */
+  observeBatch(name: string, items: number): void;
+  /** A request was refused because too many are under way. */
+  countRefusal(reason: Refusal): void;
+  /** A run of work in the background has ended without an error. */
+  noteRun(name: string): void;
+};
+
+export const noObserver: Observer = {
+  observeRequest() {},
+  countRefunds() {},
+  countSkippedRefunds() {},
+  observeAttempt() {},
+  observeBatch() {},
+  countRefusal() {},
+  noteRun() {},
+};

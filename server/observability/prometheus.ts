@@ -1,0 +1,152 @@
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Metric,
+  Registry,
+} from "@prometheus-io/client";
+import type { paths } from "../../openapi/generated/types.ts";
+import type { Refusal } from "../admission/concurrency-limit.ts";
+import type { Outcome } from "../domain/delivery-outcome.ts";
+import { REFUND_TRANSITIONS } from "../domain/refunds.ts";
+import { traceIdOf } from "../domain/trace-context.ts";
+import { type GaugeSources, registerGauges } from "./gauges.ts";
+import type { Observer } from "./observer.ts";
+
+/** The metrics as they are read. */
+export type ServedMetrics = Observer & {
+  /** Adds the gauges that are read from their sources. */
+  addGauges(sources: GaugeSources): void;
+  /** @param accept the header of the scraper; OpenMetrics has exemplars, which the other format has not */
+  read(accept: string | undefined): Promise<{ text: string; contentType: string }>;
+};
+
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const ATTEMPT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const DELAY_BUCKETS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 3600];
+
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 200];
+
+/**
+ * Counters and histograms in registries of their own. Labels have few values, so never a merchant, an id or an address. Each metric is in both, one for each format.
+ */
+export function createMetrics(): ServedMetrics {
+  const plain = new Registry();
+  const open = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
+  const registers = [open]; // the library takes exemplars in one of this format alone
+  collectDefaultMetrics({ register: open });
+
+  const requests = new Counter({
+    name: "http_requests_total",
+    help: "Responses by route and status; status aborted: the caller disconnected before the response.",
+    labelNames: ["route", "status"],
+    registers,
+  });
+  const requestSeconds = new Histogram<string>({
+    name: "http_request_duration_seconds",
+    help: "Time from a request's head to the end of its response.",
+    labelNames: ["route"],
+    buckets: REQUEST_BUCKETS,
+    enableExemplars: true,
+    registers,
+  });
+  const refunds = new Counter({
+    name: "refund_statuses_total",
+    help: "Statuses that refunds took at this server, when issued and when due.",
+    labelNames: ["status"],
+    registers,
+  });
+  const skippedRefunds = new Counter({
+    name: "refunds_skipped_total",
+    help: "Due refunds that a scan left to the next one, because another transaction had locked them or their payments.",
+    registers,
+  });
+  const attempts = new Counter({
+    name: "webhook_attempts_total",
+    help: "Attempts to deliver a webhook, by outcome.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const attemptSeconds = new Histogram<string>({
+    name: "webhook_attempt_duration_seconds",
+    help: "Time that an attempt to deliver a webhook took.",
+    buckets: ATTEMPT_BUCKETS,
+    enableExemplars: true,
+    registers,
+  });
+  const firstAttemptDelay = new Histogram({
+    name: "webhook_first_attempt_delay_seconds",
+    help: "Time from an event to the first attempt to deliver it.",
+    buckets: DELAY_BUCKETS,
+    registers,
+  });
+  const batches = new Histogram({
+    name: "batch_size",
+    help: "Calls or results that shared a statement.",
+    labelNames: ["name"],
+    buckets: BATCH_BUCKETS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: "http_requests_refused_total",
+    help: "Requests that were refused because too many were under way, of all merchants or of theirs.",
+    labelNames: ["reason"],
+    registers,
+  });
+  // Prometheus sees no increase in what begins above 0, so the first failure would be missed.
+  for (const reason of Object.values(REASONS)) refusals.inc({ reason }, 0);
+  for (const route of ROUTES) for (const status of [500, 503]) requests.inc({ route, status }, 0);
+  for (const { to } of REFUND_TRANSITIONS) refunds.inc({ status: to }, 0);
+  for (const outcome of OUTCOMES) attempts.inc({ outcome }, 0);
+  const endedAt = new Map<string, number>();
+  new Gauge({
+    name: "background_run_age_seconds",
+    help: "Time since work in the background last ended without an error at this server.",
+    labelNames: ["name"],
+    registers,
+    collect() {
+      for (const [name, ms] of endedAt) this.set({ name }, (performance.now() - ms) / 1000);
+    },
+  });
+
+  return {
+    observeRequest({ route, status, milliseconds, traceId }) {
+      requests.inc({ route, status });
+      const value = milliseconds / 1000;
+      requestSeconds.observe({ labels: { route }, value, ...toExemplar(traceId) });
+    },
+    countRefunds: (status, count) => refunds.inc({ status }, count),
+    countSkippedRefunds: (count) => skippedRefunds.inc(count),
+    observeAttempt({ at, outcome, milliseconds }, { earlierAttempts, payload, trace }) {
+      attempts.inc({ outcome: outcome.kind });
+      attemptSeconds.observe({ value: milliseconds / 1000, ...toExemplar(traceIdOf(trace)) });
+      // A sandbox's clock may be ahead of real time, in which attempts are made.
+      if (earlierAttempts === 0)
+        firstAttemptDelay.observe(
+          Math.max(0, at.getTime() - Date.parse(JSON.parse(payload).timestamp)) / 1000,
+        );
+    },
+    observeBatch: (name, items) => batches.observe({ name }, items),
+    countRefusal: (reason) => refusals.inc({ reason: REASONS[reason] }),
+    noteRun: (name) => endedAt.set(name.replaceAll(" ", "_"), performance.now()),
+    addGauges(sources) {
+      registerGauges(registers, sources);
+      // The type of the list is that of their values.
+      for (const metric of open.getMetricsAsArray()) plain.registerMetric(metric as unknown as Metric);
+    },
+    async read(accept = "") {
+      const registry = accept.includes("application/openmetrics-text") ? open : plain;
+      return { text: await registry.metrics(), contentType: registry.contentType };
+    },
+  };
+}
+
+const REASONS = { full: "server", "merchant full": "merchant" } as const satisfies Record<Refusal, string>;
+
+const ROUTES = ["/v1/refunds", "/v1/webhook/subscribe"] as const satisfies readonly (keyof paths)[];
+const OUTCOMES = ["delivered", "retry", "exhausted", "ended"] as const satisfies readonly Outcome["kind"][];
+
+function toExemplar(traceId: string | undefined) {
+  return traceId === undefined ? {} : { exemplarLabels: { trace_id: traceId } };
+}

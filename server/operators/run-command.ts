@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import { hostname, userInfo } from "node:os";
+import type { Readable } from "node:stream";
+import { CommanderError } from "commander";
+import { ConfigError, type Environment } from "../config/environment.ts";
+import { type CommandSettings, readCommandSettings } from "../config/store-settings.ts";
+import { createLogger } from "../observability/logger.ts";
+import { type AdminAction, type RecordedAction, recordAdminAction } from "../storage/admin-actions.ts";
+import { prepareRecord } from "../storage/admin-record.ts";
+import { explainStartError, StoreStartError } from "../storage/database/start-error.ts";
+import { isUnavailable } from "../storage/database/unavailable.ts";
+import { openDatabase, openUnmigrated } from "../storage/database.ts";
+import { createProgram } from "./commands.ts";
+import type { AdminContext, Work } from "./context.ts";
+import { toRecordable } from "./options.ts";
+import type { Output } from "./output.ts";
+
+export type AdminOptions = {
+  /** The command's name, and its arguments. */
+  args: readonly string[];
+  env: Environment;
+  output: Output;
+  stdin: Readable;
+  /** Aborted when the operator interrupts. */
+  signal: AbortSignal;
+  /** Milliseconds that one statement may take. */
+  statementMs?: number;
+};
+
+/** More than a server allows: a list may read many rows, and no caller waits for it. */
+const STATEMENT_MS = 60_000;
+
+/**
+ * Runs a command, and resolves with the exit code: 0, 1 when something was refused or failed, or 2 when the command line is
+ * wrong, which is then explained and followed by the usage. Never rejects.
+ */
+export async function runAdmin(options: AdminOptions): Promise<0 | 1 | 2> {
+  const { output } = options;
+  const args = options.args.length === 0 ? ["help"] : options.args;
+  let succeeded = true;
+  const program = createProgram(
+    async (work, statementMs = STATEMENT_MS) => {
+      succeeded = await runWork(work, { statementMs, ...options });
+    },
+    {
+      writeOut: (text) => printLines(text, output.print),
+      writeErr: (text) => printLines(text, output.complain),
+    },
+  );
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return succeeded ? 0 : 1;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // Commander has printed the error or the help
+    output.complain(toOneLine(explain(error)));
+    return 1;
+  }
+}
+
+function printLines(text: string, print: (line: string) => void): void {
+  for (const line of text.trimEnd().split("\n")) print(toOneLine(line));
+}
+
+/** Runs a command between two rows in the record of what operators did, and two lines of the log that say the same. */
+async function runWork(work: Work, options: AdminOptions & { statementMs: number }): Promise<boolean> {
+  const settings = readCommandSettings(options.env);
+  const record = createRecorder(settings, options);
+  let details: object | undefined;
+  const report = (more: object) => {
+    details = more;
+  };
+  await record("begun");
+  try {
+    const succeeded = await withDatabase(work, settings, { ...options, report });
+    await record(succeeded ? "succeeded" : "refused", details);
+    return succeeded;
+  } catch (error) {
+    // The database may be what has failed; then the log alone says how the command ended.
+    await record("failed", details).catch(() => {});
+    throw error;
+  }
+}
+
+type WorkOptions = AdminOptions & Pick<AdminContext, "report"> & { statementMs: number };
+
+async function withDatabase(
+  work: Work,
+  settings: CommandSettings,
+  { output, stdin, signal, report, statementMs }: WorkOptions,
+): Promise<boolean> {
+  const { databaseUrl } = settings;
+  const database = await openDatabase({ databaseUrl, dataDir: "", limits: { statementMs } });
+  try {
+    return await work({ settings, database, output: withoutControls(output), stdin, signal, report });
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * Records the states of one run. Each row has a connection of its own, because a migration comes after the first, and the one that the
+ * command uses may be what has failed.
+ */
+function createRecorder({ databaseUrl }: CommandSettings, options: AdminOptions & { statementMs: number }) {
+  const { args, env, output, statementMs } = options;
+  const logger = createLogger("info", { write: (line) => output.log(line.trimEnd()) });
+  const run = { runId: randomUUID(), note: toNote(env), command: toRecordable(args) };
+  return async (outcome: AdminAction["outcome"], details?: object) => {
+    const action = { ...run, outcome, details };
+    let recorded: RecordedAction | undefined;
+    try {
+      await using connection = openUnmigrated(databaseUrl, { statementMs });
+      await prepareRecord(connection.db);
+      recorded = await recordAdminAction(connection.db, action);
+    } catch (error) {
+      throw explainStartError(error);
+    } finally {
+      logger.info({ ...action, ...recorded }, "admin");
+    }
+  };
+}
+
+/** Who runs the command, for people: ADMIN_OPERATOR, or else the account and the machine. The database knows its own user. */
+function toNote({ ADMIN_OPERATOR }: Environment): string {
+  return ADMIN_OPERATOR || `${accountName()}@${hostname()}`;
+}
+
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `${process.getuid?.()}`; // an account without a name, as in some containers
+  }
+}
+
+/** Control characters in stored data could change the operator's terminal, so they are printed as "?". */
+function withoutControls(output: Output): Output {
+  return {
+    ...output,
+    print: (line) => output.print(toOneLine(line)),
+    complain: (line) => output.complain(toOneLine(line)),
+  };
+}
+
+function toOneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, "?");
+}
+
+function explain(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ConfigError || error instanceof StoreStartError) return message;
+  if (isUnavailable(error))
+    return `The database can't be used: ${message}. Check DATABASE_URL, and run it again.`;
+  if (error instanceof Error && "syscall" in error) return `${message}. Check the name of the file.`;
+  return `Failed: ${message}. Completed changes stay; run it again.`;
+}

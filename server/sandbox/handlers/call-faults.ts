@@ -1,0 +1,97 @@
+import type { ServerResponse } from "node:http";
+import type { ContractDocument } from "../../contract/document.ts";
+import { invalidRequestError, ProblemError, unavailable } from "../../contract/problem.ts";
+import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
+import type { FaultList } from "./faults.ts";
+import { type Bounds, FAULT_HEADER, type FaultKind, type FaultPlan, readHeader } from "./kinds.ts";
+
+const PROXY_PAGE = `<html>\r
+<head><title>502 Bad Gateway</title></head>\r
+<body>\r
+<center><h1>502 Bad Gateway</h1></center>\r
+<hr><center>proxy</center>\r
+</body>\r
+</html>\r
+`;
+
+export type CallFaults = {
+  /** Placed before the response guard, because a broken connection is no response that the contract could allow. */
+  onWire: Middleware;
+  /** The last step before the handler of an operation: the request is valid, and nothing was done yet. */
+  beforeHandler: (operation: string) => Middleware;
+  /** The kind of the fault that happened to a call. */
+  kindOf: (response: HttpResponse) => FaultKind | null;
+};
+
+/** @param document the sandbox's contract, which bounds the settings of the header */
+export function createCallFaults(list: Pick<FaultList, "take">, document: ContractDocument): CallFaults {
+  const bounds = (document.components.schemas.NewFault?.properties ?? {}) as Bounds;
+  const plans = new WeakMap<ServerResponse, FaultPlan>();
+
+  return {
+    kindOf: (response) => plans.get(response)?.kind ?? null,
+
+    onWire(_request, response, next) {
+      const { write, end } = response;
+      const endWithFault = (...args: unknown[]) => {
+        const plan = plans.get(response);
+        const send = () => Reflect.apply(end, response, args);
+        if (plan?.kind === "CLOSED_AFTER") response.destroy();
+        else if (plan?.kind === "SLOW") delay(response, plan.delayMs ?? 0, send);
+        else if (plan?.kind === "TRUNCATED") {
+          const bytes = Buffer.from(args[0] instanceof Uint8Array ? args[0] : String(args[0] ?? ""));
+          response.setHeader("Content-Length", bytes.length);
+          Reflect.apply(write, response, [bytes.subarray(0, Math.floor(bytes.length / 2))]);
+          response.socket?.destroySoon();
+        } else if (plan?.kind === "BAD_GATEWAY") {
+          // A proxy knows nothing of the headers that the server would have sent.
+          for (const name of response.getHeaderNames()) response.removeHeader(name);
+          response.writeHead(502, { "Content-Type": "text/html", "Content-Length": PROXY_PAGE.length });
+          Reflect.apply(end, response, [PROXY_PAGE]);
+        } else send();
+        return response;
+      };
+      Object.assign(response, { end: endWithFault });
+      next();
+    },
+
+    beforeHandler: (operation) => (request, response, next) => {
+      const { caller, requestId } = response.locals;
+      const header = request.get(FAULT_HEADER);
+      const fromHeader = header === undefined ? undefined : readHeader(header, bounds);
+      if (typeof fromHeader === "string")
+        throw invalidRequestError([{ pointer: `/headers/${FAULT_HEADER}`, message: fromHeader }]);
+      const taken =
+        fromHeader || !caller
+          ? undefined
+          : list.take({
+              merchant: caller.merchant,
+              operation,
+              requestKey: request.body?.requestKey,
+              requestId,
+            });
+      const plan = fromHeader ?? taken?.plan;
+      if (!plan) return next();
+      plans.set(response, plan);
+      if (taken) response.once("close", () => taken.note(response.headersSent ? response.statusCode : null));
+      refuse(plan, response);
+      if (!response.destroyed) next();
+    },
+  };
+}
+
+/** Ends the calls of which nothing is to be done, and leaves the others alone. */
+function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse): void {
+  const reason = `fault ${kind}`;
+  // On the wire, a proxy's page replaces the refusal.
+  if (kind === "UNAVAILABLE" || kind === "BAD_GATEWAY") throw unavailable(undefined, reason, retryAfter ?? 0);
+  if (kind === "RATE_LIMITED")
+    throw new ProblemError("RATE_LIMITED", { headers: { "Retry-After": `${retryAfter}` }, reason });
+  if (kind === "INTERNAL_ERROR") throw new ProblemError("INTERNAL_ERROR", { reason });
+  if (kind === "CLOSED_BEFORE") response.destroy();
+}
+
+function delay(response: ServerResponse, milliseconds: number, send: () => void): void {
+  const timer = setTimeout(send, milliseconds);
+  response.once("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,205 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { DomainClock } from "../../domain/clock.ts";
+import type { Attempt } from "../../storage/statements/claims.ts";
+import type { BoundStorage } from "../../storage/storage.ts";
+import {
+  type AttemptOptions,
+  type AttemptsOf,
+  type MadeAttempt,
+  makeAttempt,
+  type ToRequest,
+  toSignedRequest,
+} from "../../webhooks/attempt.ts";
+import { signDelivery } from "../../webhooks/sign-delivery.ts";
+import type { Changes } from "./changes.ts";
+import { createFaultList, type FaultList, type TakenFault } from "./faults.ts";
+import type { FaultKind } from "./kinds.ts";
+
+type Parts = {
+  list: Pick<FaultList, "take">;
+  store: Pick<BoundStorage, "redeliver">;
+  clock: DomainClock;
+  logger: Logger;
+  /** Called after each attempt that its receiver accepted. */
+  onAccepted: (merchant: string, payload: string) => void;
+};
+
+export type DeliveryFaults = AttemptsOf & {
+  /** The fault that happened to an attempt, and whether its headers were those of an ordinary one. */
+  find(webhookId: string, at: Date): AttemptFault | undefined;
+};
+
+type AttemptFault = { readonly kind: FaultKind; readonly usualHeaders: boolean };
+
+/** The faults of a sandbox, and what makes them happen to deliveries. The server creates them, because it also sends those. */
+export type Faults = { readonly list: FaultList; readonly ofDeliveries: DeliveryFaults };
+
+export type FaultParts = Omit<Parts, "list"> & { changes: Pick<Changes, "notify"> };
+
+export function createFaults(parts: FaultParts): Faults {
+  const list = createFaultList(parts.changes, parts.clock.realNow);
+  return { list, ofDeliveries: createDeliveryFaults({ ...parts, list }) };
+}
+
+const HOUR_MS = 3_600_000;
+/** Attempts whose fault is remembered, of all merchants together. */
+const MAX_REMEMBERED = 1_000;
+
+/** Requests that are not what they seem, by the fault that makes them. */
+const FORGED: Partial<Record<FaultKind, ToRequest>> = {
+  WRONG_SECRET: ({ webhookId, payload: body }, at) => {
+    const secret = `whsec_${randomBytes(24).toString("base64")}`;
+    return { headers: signDelivery([secret], { webhookId, at, body }), body };
+  },
+  STALE_TIMESTAMP: (attempt, at, keys) => toSignedRequest(attempt, new Date(at.getTime() - HOUR_MS), keys),
+  TAMPERED: (attempt, at, keys) => {
+    const request = toSignedRequest(attempt, at, keys);
+    return { ...request, body: tamperWith(request.body) };
+  },
+};
+
+/** Makes the attempts of deliveries as the faults say that are armed for their merchants. */
+function createDeliveryFaults(parts: Parts): DeliveryFaults {
+  const remembered = new Map<string, AttemptFault>();
+  const disorder = createDisorder(parts);
+
+  const make = async (
+    attempt: Attempt,
+    options: AttemptOptions,
+    { plan, number, group, note }: TakenFault,
+  ) => {
+    const send = async (sent: Attempt, toRequest?: ToRequest) => {
+      const made = await makeAttempt(sent, options, toRequest);
+      note(made.status);
+      return made;
+    };
+    const { kind, times, hours, copies } = plan;
+    const forge = FORGED[kind];
+    if (forge) return send(attempt, forge);
+    if (kind === "NEVER") return hold(kind, options, { kind: "exhausted" });
+    if (kind === "LATE") return hold(kind, options, { kind: "retry", afterMs: (hours ?? 0) * HOUR_MS });
+    if (kind === "OUT_OF_ORDER") {
+      // Should the others never come, it is sent an hour later.
+      if (number < times) {
+        disorder.hold(group, attempt);
+        return hold(kind, options, { kind: "retry", afterMs: HOUR_MS });
+      }
+      disorder.releaseAfter(group, attempt);
+      return send(attempt);
+    }
+    if (kind === "BURST") {
+      const others = Array.from({ length: (copies ?? 1) - 1 }, () => send(toOtherEvent(attempt)));
+      const [real] = await Promise.all([send(attempt), ...others]);
+      return real;
+    }
+    if (kind === "UNKNOWN_EVENT") return send(toUnknownEvent(attempt)).then(() => send(attempt));
+    return toOne(send(attempt).then(async (first) => [first, await send(attempt)])); // TWICE
+  };
+
+  return {
+    async makeAttempt(attempt, options) {
+      const taken = parts.list.take(attempt);
+      const made = await (taken ? make(attempt, options, taken) : makeAttempt(attempt, options));
+      if (made.error === null) parts.onAccepted(attempt.merchant, attempt.payload);
+      if (!taken) return made;
+      const { kind } = taken.plan;
+      const usualHeaders = made.status !== null && (kind === "TAMPERED" || !FORGED[kind]);
+      remembered.set(toKey(attempt.webhookId, made.at), { kind, usualHeaders });
+      const [oldest] = remembered.keys();
+      if (oldest !== undefined && remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
+      return made;
+    },
+    onRecorded: disorder.onRecorded,
+    find: (webhookId, at) => remembered.get(toKey(webhookId, at)),
+  };
+}
+
+const toKey = (webhookId: string, at: Date) => `${webhookId} ${at.getTime()}`;
+
+/** The attempt that counts of several: one that succeeded, if any did. */
+async function toOne(made: Promise<MadeAttempt[]>): Promise<MadeAttempt> {
+  const all = await made;
+  const result = all.find(({ error }) => error === null) ?? all.at(-1);
+  if (!result) throw new Error("a fault made no attempt");
+  return result;
+}
+
+/** An attempt that sends nothing. */
+async function hold(
+  kind: FaultKind,
+  { realNow }: AttemptOptions,
+  outcome: MadeAttempt["outcome"],
+): Promise<MadeAttempt> {
+  const error = `not sent: the fault ${kind} held it`;
+  return { at: realNow(), status: null, error, milliseconds: 0, bodyStart: null, timedOut: false, outcome };
+}
+
+function tamperWith(payload: string): string {
+  const event = JSON.parse(payload);
+  const { amount } = event.data;
+  if (amount) amount.value = Math.round(amount.value * 100 + 100) / 100;
+  return JSON.stringify({ ...event, sequence: event.sequence + 1 });
+}
+
+/** An event of a type that no contract has yet. */
+const toUnknownEvent = (attempt: Attempt) =>
+  toAnotherDelivery(attempt, { ...JSON.parse(attempt.payload), type: "sandbox.unknown_event" });
+
+/** The same event about another resource, which nobody has. */
+function toOtherEvent(attempt: Attempt): Attempt {
+  const event = JSON.parse(attempt.payload);
+  const other = Object.entries(event.data).map(([name, value]) =>
+    OWN_MEMBERS.has(name) && typeof value === "string" ? [name, toOtherId(value)] : [name, value],
+  );
+  return toAnotherDelivery(attempt, { ...event, data: Object.fromEntries(other) });
+}
+
+/** What one resource alone has, in the data of events. */
+const OWN_MEMBERS = new Set(["paymentId", "requestKey", "clientReferenceId", "accountId", "customerId"]);
+
+/** Keeps a prefix such as `rfd_`, by which people tell ids apart. */
+const toOtherId = (id: string) => `${/^[a-z]+_/.exec(id)?.[0] ?? ""}${randomUUID()}`;
+
+const toAnotherDelivery = (attempt: Attempt, event: object): Attempt => ({
+  ...attempt,
+  webhookId: `msg_${randomUUID()}`,
+  payload: JSON.stringify(event),
+});
+
+type Held = Pick<Attempt, "merchant" | "webhookId">;
+
+/** Holds deliveries until the last one of their group was sent, then sends them one by one, the latest first. */
+function createDisorder({ store, clock, logger }: Parts) {
+  const groups = new Map<object, Held[]>();
+  const waiting = new Map<string, () => void>();
+  const nextRecorded = (webhookId: string) =>
+    new Promise<void>((resolve) => void waiting.set(webhookId, resolve));
+
+  async function release(held: readonly Held[]): Promise<void> {
+    for (const { merchant, webhookId } of held.toReversed()) {
+      const sent = nextRecorded(webhookId);
+      const delivery = await store.redeliver({ merchant, webhookId, now: await clock.now() });
+      if (delivery) await sent;
+      else waiting.delete(webhookId); // its subscription has ended
+    }
+  }
+
+  return {
+    hold(group: object, { merchant, webhookId }: Attempt) {
+      groups.set(group, [...(groups.get(group) ?? []), { merchant, webhookId }]);
+    },
+    releaseAfter(group: object, { webhookId }: Attempt) {
+      const held = groups.get(group) ?? [];
+      groups.delete(group);
+      nextRecorded(webhookId)
+        .then(() => release(held))
+        .catch((error: unknown) => logger.warn({ err: error }, "can't send what a fault has held"));
+    },
+    onRecorded({ webhookId }: Attempt) {
+      const resolve = waiting.get(webhookId);
+      waiting.delete(webhookId);
+      resolve?.();
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import { randomInt } from "node:crypto";
+import type { Logger } from "pino";
+import type { SandboxSchemas } from "../../contract/document.ts";
+import type { HandlersOf } from "../../contract/operations.ts";
+import { compileResponseValidators } from "../../contract/validate-response.ts";
+import type { DomainClock } from "../../domain/clock.ts";
+import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
+import { sendProblem } from "../../http/send-response.ts";
+import type { Attempt } from "../../storage/statements/claims.ts";
+import type { BoundStorage } from "../../storage/storage.ts";
+import type { AttemptsOf } from "../../webhooks/attempt.ts";
+import type { Changes } from "./changes.ts";
+import { TOMORROW_MERCHANT } from "./fixtures.ts";
+import type { LaterApi } from "./later-api.ts";
+
+export type TomorrowParts = {
+  store: Pick<BoundStorage, "emitFurtherEvent">;
+  clock: Pick<DomainClock, "now">;
+  changes: Pick<Changes, "notify">;
+  logger: Logger;
+};
+
+/** Plays a later version of the contract for the merchants that have switched it on. */
+export type Tomorrow = {
+  /** Revises the responses that the response guard has let pass, and holds them to the later version's document. */
+  reviseResponses: Middleware;
+  /** Removes what only the later version knows from a body, before it is validated. */
+  acceptLaterFields: Middleware;
+  /** Revises what others send; with the first attempt of an event, further events follow it. */
+  before(attempts: AttemptsOf): AttemptsOf;
+  /** The text of an event as it is sent to a merchant, or was: its first attempt decides. */
+  revisePayload(merchant: string, payload: string): string;
+  handlers: HandlersOf<"getTomorrow" | "setTomorrow">;
+  /** @param seed without one, one is drawn */
+  switchOn(merchant: string, seed?: number): Promise<void>;
+  /** Ends it with a reset, but not for the merchant that is there for it. */
+  forget(merchant: string): void;
+};
+
+/** The largest seed that fits into 32 bits. */
+const MAX_SEED = 2 ** 31 - 1;
+
+/** For how many events it is remembered by which version they were sent, of all merchants. */
+const MAX_SENT = 10_000;
+
+export function createTomorrow({ store, clock, changes, logger }: TomorrowParts): Tomorrow {
+  const apis = new Map<string, LaterApi>();
+  /** By which version events were first sent; undefined: as they are. Each attempt has to send the same bytes (D21). */
+  const sentBy = new Map<string, LaterApi | undefined>();
+  const apiOf = ({ locals: { caller } }: HttpResponse) => caller && apis.get(caller.merchant);
+
+  const show = (merchant: string): SandboxSchemas["Tomorrow"] => {
+    const api = apis.get(merchant);
+    const additions = (api?.additions ?? []).map(({ kind, name, pointer }) => ({ kind, name, pointer }));
+    return { on: api !== undefined, seed: api?.seed ?? null, additions };
+  };
+
+  const revisePayload = (merchant: string, payload: string) => {
+    const key = keyOf(merchant, payload);
+    const api = sentBy.has(key) ? sentBy.get(key) : apis.get(merchant);
+    return api?.reviseEvent(payload) ?? payload;
+  };
+
+  async function switchOn(merchant: string, seed = randomInt(MAX_SEED + 1)): Promise<void> {
+    // Loaded when it is asked for: most sandboxes never play a later version.
+    const { createLaterApi } = await import("./later-api.ts");
+    apis.set(merchant, await createLaterApi(seed));
+    logger.info({ merchant, seed }, "plays tomorrow's API");
+  }
+
+  /** Decides for an event, once, and has further events follow it. */
+  async function decide({ merchant, payload, earlierAttempts }: Attempt): Promise<void> {
+    const key = keyOf(merchant, payload);
+    if (sentBy.has(key)) return;
+    const api = apis.get(merchant);
+    sentBy.set(key, api);
+    const [oldest = ""] = sentBy.keys();
+    if (sentBy.size > MAX_SENT) sentBy.delete(oldest);
+    if (!api || earlierAttempts > 0) return;
+    const now = await clock.now();
+    for (const { type, toPayload, ...resource } of api.furtherEventsOf(payload)) {
+      const toMessage = (sequence: number) => ({ type, payload: toPayload(sequence) });
+      await store.emitFurtherEvent({ merchant, now, toMessage, ...resource });
+    }
+    changes.notify(["webhooks"], merchant);
+  }
+
+  return {
+    reviseResponses(request, response, next) {
+      if (apis.size === 0) return next();
+      const { end } = response;
+      const method = request.method.toLowerCase();
+      const revise = (...args: unknown[]) => {
+        Object.assign(response, { end });
+        const api = apiOf(response);
+        const { path } = request;
+        if (!api?.document.paths[path]?.[method as "post"]) return Reflect.apply(end, response, args);
+        const location = { path, method, status: response.statusCode };
+        const type = String(response.getHeader("content-type"));
+        const bytes = Buffer.from(api.reviseBody(location, type, toText(args[0])));
+        response.set({ ...api.headersOf(location), "Content-Length": `${bytes.length}` });
+        const validate = compileResponseValidators(api.document, { whenUsed: true })(request.method, path);
+        const header = (name: string) => response.getHeader(name)?.toString();
+        const errors = validate?.({ status: response.statusCode, header, bytes }) ?? [];
+        if (errors.length === 0) return Reflect.apply(end, response, [bytes]);
+        logger.error({ seed: api.seed, errors }, "tomorrow's API does not allow what it sends");
+        sendProblem(request, response, { code: "INTERNAL_ERROR" });
+        return response;
+      };
+      Object.assign(response, { end: revise });
+      next();
+    },
+
+    acceptLaterFields(request, response, next) {
+      const api = apiOf(response);
+      if (api) request.body = api.withoutLaterFields(request.body);
+      next();
+    },
+
+    revisePayload,
+
+    before: ({ makeAttempt, onRecorded }) => ({
+      onRecorded,
+      async makeAttempt(attempt, options) {
+        await decide(attempt).catch((error: unknown) =>
+          logger.warn({ err: error, webhookId: attempt.webhookId }, "no further events follow"),
+        );
+        const payload = revisePayload(attempt.merchant, attempt.payload);
+        return makeAttempt({ ...attempt, payload }, options);
+      },
+    }),
+
+    handlers: {
+      async getTomorrow({ merchant }) {
+        return { status: 200, body: show(merchant) };
+      },
+      async setTomorrow({ merchant, body: { on, seed } }) {
+        if (on) await switchOn(merchant, seed);
+        else apis.delete(merchant);
+        changes.notify(["requests", "webhooks"], merchant);
+        return { status: 200, body: show(merchant) };
+      },
+    },
+    switchOn,
+    forget(merchant) {
+      for (const key of sentBy.keys()) if (key.startsWith(keyOf(merchant, ""))) sentBy.delete(key);
+      if (merchant !== TOMORROW_MERCHANT) apis.delete(merchant);
+    },
+  };
+}
+
+/** Names an event: its text has the resource, the number and the time. */
+const keyOf = (merchant: string, payload: string) => `${merchant} ${payload}`;
+
+function toText(chunk: unknown): string {
+  return chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : String(chunk);
+}

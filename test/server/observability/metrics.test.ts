@@ -1,0 +1,272 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { runCommand } from "../../helpers/admin.ts";
+import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { exchange, head } from "../../helpers/network/raw-http.ts";
+import { begin } from "../../helpers/postgres.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { type Receiver, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+import { forSuite } from "../../helpers/suite.ts";
+
+/** A line of the text format: a name, labels, a number. */
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)+\})? (\S+)$/;
+
+async function scrape(server: TestServer): Promise<Map<string, number>> {
+  const response = await fetch(server.metricsUrl ?? "");
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    200,
+    "text/plain; version=0.0.4; charset=utf-8",
+  ]);
+  const lines = (await response.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(
+    lines.map((line) => {
+      const [, name = "", labels = "", value = ""] = SAMPLE.exec(line) ?? [];
+      expect([line, name]).not.toEqual([line, ""]);
+      expect([line, Number.isNaN(Number(value)) && value !== "Nan"]).toEqual([line, false]);
+      return [name + labels, Number(value)];
+    }),
+  );
+}
+
+const readText = (path: string) => readFile(path, "utf8");
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+/** Work in the background, which has run at least once. */
+const RUNS = ["due_scan", "dispatching", "payouts", "retention"].map(
+  (name) => `background_run_age_seconds{name="${name}"}`,
+);
+
+describe("the metrics of a production server", () => {
+  const production = forSuite(() => startProduction());
+  const server = forSuite(() => production.start({ env: { METRICS_PORT: "0" }, retentionMs: 100 }));
+  let samples: Map<string, number>;
+  const merchant = `merchant-${randomUUID()}`;
+  let paymentId: string;
+
+  beforeAll(async () => {
+    paymentId = await createPayment(server, { merchant });
+    const recent = await createPayment(server, { merchant, settledAt: new Date() });
+    const failed = await createPayment(server, { merchant, status: "FAILED", settledAt: null });
+    const token = await production.issuer.token({ merchant_id: merchant });
+    const call = (body: unknown, path = "/v1/refunds") => post(server.url, path, body, { token });
+
+    const refund = refundOf(paymentId);
+    for (const body of [refund, refund, refundOf(recent), refundOf(failed), refundOf(failed), {}]) {
+      await call(body);
+    }
+    await call(subscriptionTo("https://receiver.invalid/hooks"), "/v1/webhook/subscribe");
+    const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
+    await post(server.url, "/v1/refunds", refundOf(recent), { token, headers: { traceparent } });
+    await call(refundOf(paymentId)); // sent to a receiver whose name does not resolve
+    await post(server.url, "/v1/refunds", {}, { token: "nobody" });
+    await exchange(server.url, head(`GET /v1/${paymentId}/${merchant}`));
+    await fetch(`${server.url}/readyz`);
+    await runCommand(["check"], { env: { DATABASE_URL: production.url } });
+    samples = await until(async () => {
+      const read = await scrape(server);
+      return read.get('webhook_attempts_total{outcome="retry"}') === 2 && RUNS.every((name) => read.has(name))
+        ? read
+        : undefined;
+    });
+  });
+
+  test("count requests by route and status", () => {
+    const requests = [...samples].filter(([name]) => name.startsWith("http_requests_total"));
+
+    expect(Object.fromEntries(requests)).toEqual({
+      'http_requests_total{route="/v1/refunds",status="201"}': 6,
+      'http_requests_total{route="/v1/refunds",status="409"}': 1,
+      'http_requests_total{route="/v1/refunds",status="400"}': 1,
+      'http_requests_total{route="/v1/refunds",status="401"}': 1,
+      'http_requests_total{route="/v1/refunds",status="500"}': 0,
+      'http_requests_total{route="/v1/refunds",status="503"}': 0,
+      'http_requests_total{route="/v1/webhook/subscribe",status="500"}': 0,
+      'http_requests_total{route="/v1/webhook/subscribe",status="503"}': 0,
+      'http_requests_total{route="/v1/webhook/subscribe",status="200"}': 1,
+      'http_requests_total{route="/readyz",status="200"}': 1,
+      'http_requests_total{route="unknown",status="404"}': 1,
+    });
+    expect(samples.get('http_request_duration_seconds_count{route="/v1/refunds"}')).toBe(9);
+  });
+
+  test("count the statuses that refunds took", () => {
+    const statuses = [...samples].filter(([name]) => name.startsWith("refund_statuses_total"));
+
+    expect(Object.fromEntries(statuses)).toMatchObject({
+      'refund_statuses_total{status="AUTHORIZED"}': 2,
+      'refund_statuses_total{status="PENDING"}': 2,
+      'refund_statuses_total{status="TERMINAL_FAILED"}': 2,
+    });
+  });
+
+  test("count deliveries by outcome, and those that wait", () => {
+    for (const outcome of ["delivered", "exhausted", "ended"])
+      expect(samples.get(`webhook_attempts_total{outcome="${outcome}"}`)).toBe(0);
+    expect(samples.get("webhook_attempt_duration_seconds_count")).toBe(2);
+    expect(samples.get('webhook_deliveries{state="later"}')).toBe(2);
+    expect(samples.get('webhook_deliveries{state="due"}')).toBe(0);
+    expect(samples.get('webhook_deliveries{state="in_hand"}')).toBe(0);
+    expect(samples.get("webhook_oldest_due_seconds")).toBe(0);
+    expect(samples.get("refund_oldest_due_seconds")).toBe(0);
+  });
+
+  test("cover the event loop, the database and its pool, and the issuer's keys", () => {
+    expect(samples.get("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
+    expect(samples.get("database_up")).toBe(1);
+    for (const state of ["in_use", "idle", "waiting"]) {
+      expect(samples.get(`database_pool_connections{state="${state}"}`)).toBeGreaterThanOrEqual(0);
+    }
+    expect(samples.get("auth_keys_age_seconds")).toBeLessThan(60);
+    expect(samples.get("check_differences")).toBe(0);
+    expect(samples.get("check_age_seconds")).toBeLessThan(60);
+  });
+
+  test("show how full the server is, and whether its work gets done", () => {
+    expect(samples.get('http_requests_refused_total{reason="server"}')).toBe(0);
+    expect(samples.get('http_requests_refused_total{reason="merchant"}')).toBe(0);
+    expect(samples.get("http_requests_in_flight")).toBe(0);
+    expect(samples.get("refunds_waiting_for_locks")).toBe(0);
+    expect(samples.get('batch_size_sum{name="save refunds"}')).toBe(7);
+    expect(samples.get('batch_size_count{name="record attempts"}')).toBeGreaterThanOrEqual(1);
+    for (const name of RUNS) expect(samples.get(name)).toBeLessThan(30);
+    const subscriptions = ["responding", "silent", "unproven"].map((state) =>
+      samples.get(`webhook_subscriptions{state="${state}"}`),
+    );
+    expect(subscriptions.toSorted()).toEqual([0, 0, 1]);
+  });
+
+  test("lead to the trace of a call, for a scraper that reads OpenMetrics", async () => {
+    const Accept = "application/openmetrics-text; version=1.0.0,text/plain;q=0.5";
+    const response = await fetch(server.metricsUrl ?? "", { headers: { Accept } });
+    const text = await response.text();
+
+    expect(response.headers.get("content-type")).toMatch(/^application\/openmetrics-text; version=1\.0\.0/);
+    const exemplar = `# {trace_id="${TRACE_ID}"} `;
+    for (const name of ["http_request_duration_seconds", "webhook_attempt_duration_seconds"])
+      expect(
+        text.split("\n").some((line) => line.startsWith(`${name}_bucket`) && line.includes(exemplar)),
+      ).toBe(true);
+    expect(text).toContain("# TYPE http_requests counter\n");
+    expect(text.endsWith("# EOF\n")).toBe(true);
+    expect(await (await fetch(server.metricsUrl ?? "")).text()).not.toContain(TRACE_ID);
+  });
+
+  test("name no merchant, no record and no address: a label has few values", () => {
+    const text = [...samples.keys()].join("\n");
+
+    for (const id of [merchant, paymentId, "receiver.invalid", "rfd_", "msg_", "sub_"]) {
+      expect(text).not.toContain(id);
+    }
+    const byName = Map.groupBy(samples.keys(), (name) => name.replace(/\{.*/, ""));
+    for (const [name, series] of byName) expect([name, series.length < 100]).toEqual([name, true]);
+  });
+
+  test("are those that the guide explains, and that alerts and dashboard use", async () => {
+    const guide = await readText("docs/guides/watching-it.md");
+    const explained = [...guide.matchAll(/^\| `([a-z0-9_]+)` \| /gm)].map(([, name]) => name);
+    const names = new Set(
+      [...samples.keys()].map((name) => name.replace(/\{.*/, "").replace(/_(bucket|sum|count)$/, "")),
+    );
+
+    const rules =
+      (await readText("server/operators/run/alerts.yaml")) +
+      (await readText("server/operators/run/dashboard.json"));
+    const used = [...rules.matchAll(/\b([a-z]+(?:_[a-z0-9]+)+?)(?:_bucket|_count)?(?=[{[)]| >| ==|")/g)].map(
+      ([, name]) => name,
+    );
+    expect(used.length).toBeGreaterThan(50);
+    expect(used.filter((name) => name && !names.has(name))).toEqual([]);
+
+    const own = [...names].filter((name) => !/^(process|nodejs)_/.test(name));
+    expect(explained.filter((name) => name?.includes("_")).sort()).toEqual(
+      [...own, "nodejs_eventloop_lag_p99_seconds"].sort(),
+    );
+  });
+
+  test("have alerts that the guide lists, each with its severity and its section of the runbook", async () => {
+    type Rule = { alert?: string; labels: { severity: string }; annotations: { runbook: string } };
+    const { groups } = parse(await readText("server/operators/run/alerts.yaml")) as {
+      groups: { rules: Rule[] }[];
+    };
+    const rules = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert);
+
+    const listed = (await readText("docs/guides/watching-it.md")).matchAll(
+      /^\| `([A-Z]\w+)` \| (\w+) \| .* \| \[.*\]\((.*)\) \|$/gm,
+    );
+    expect([...listed].map(([, ...cells]) => cells)).toEqual(
+      rules.map(({ alert, labels, annotations }) => [alert, labels.severity, annotations.runbook]),
+    );
+  });
+
+  test("are not served where the service is, and nothing else is served where they are", async () => {
+    const { status } = await fetch(`${server.url}/metrics`);
+    const other = await fetch(new URL("/v1/refunds", server.metricsUrl));
+    const posted = await fetch(server.metricsUrl ?? "", { method: "POST", body: "x" });
+
+    expect([status, other.status, posted.status]).toEqual([404, 404, 404]);
+  });
+});
+
+describe("the metrics of a server", () => {
+  test("count deliveries that came through, and refunds that fell due", async () => {
+    await using receiver: Receiver = await startReceiver();
+    await using gone = await startReceiver(respondWith(410));
+    await using server = await startTestServer({ engine: "embedded", env: { METRICS_PORT: "0" } });
+    expect((await scrape(server)).get('refund_statuses_total{status="TERMINAL_FAILED"}')).toBe(0);
+    for (const { url } of [receiver, gone])
+      await post(server.url, "/v1/webhook/subscribe", subscriptionTo(url));
+
+    await post(server.url, "/v1/refunds", refundOf("pay_recent"));
+    await post(server.url, "/sandbox/clock/advance", { businessDays: 3 });
+    await receiver.first(2);
+
+    const samples = await until(async () => {
+      const read = await scrape(server);
+      return read.get('webhook_attempts_total{outcome="delivered"}') === 2 ? read : undefined;
+    });
+    expect(samples.get('webhook_attempts_total{outcome="ended"}')).toBeGreaterThanOrEqual(1);
+    expect(samples.get('refund_statuses_total{status="AUTHORIZED"}')).toBe(1);
+    expect(samples.get('http_requests_total{route="/sandbox/clock/advance",status="200"}')).toBe(1);
+    expect([...samples.keys()].some((name) => name.startsWith("database_pool"))).toBe(false);
+  });
+
+  test("are read while calls have taken all connections, and say so", async () => {
+    await using production = await startProduction();
+    const server = await production.start({ env: { METRICS_PORT: "0" } });
+    const token = await production.issuer.token();
+    await using holder = await begin(production.url);
+    await holder.client.query("lock table subscriptions in share mode");
+
+    const subscription = subscriptionTo("https://receiver.invalid/hooks");
+    const calls = Array.from({ length: 60 }, () =>
+      post(server.url, "/v1/webhook/subscribe", subscription, { token }),
+    );
+    const samples = await until(async () => {
+      const read = await scrape(server);
+      return read.get('database_pool_connections{state="waiting"}') ? read : undefined;
+    });
+    await holder.client.query("rollback");
+    await Promise.all(calls);
+
+    expect(samples.get("database_up")).toBe(1);
+    expect(samples.get("webhook_oldest_due_seconds")).toBe(0);
+  });
+
+  test("say that the database is gone, and leave out what only it knows", async () => {
+    await using production = await startProduction();
+    const server = await production.start({ env: { METRICS_PORT: "0" } });
+
+    await server.database.close();
+    const samples = await scrape(server);
+
+    expect(samples.get("database_up")).toBe(0);
+    expect(
+      [...samples.keys()].filter((name) =>
+        /^(webhook_(deliveries|subscriptions)|\w+_oldest_due|check_)/.test(name),
+      ),
+    ).toEqual([]);
+  });
+});

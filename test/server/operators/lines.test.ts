@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { createKeyedQueue } from "../../../server/operators/keyed-queue.ts";
+import { readLines } from "../../../server/operators/line-feed.ts";
+import { streamOf } from "../../helpers/admin.ts";
+
+async function linesOf(text: string, chunkBytes: number): Promise<[number, string | undefined][]> {
+  const lines: [number, string | undefined][] = [];
+  for await (const { number, bytes } of readLines(streamOf([text], chunkBytes), 10)) {
+    lines.push([number, bytes?.toString()]);
+  }
+  return lines;
+}
+
+describe("the lines of a stream", () => {
+  test.each([1, 2, 3, 5, 100])("are found wherever its chunks end (chunks of %i)", async (chunkBytes) => {
+    expect(await linesOf("one\n\nthree\nélan 💶\nlast", chunkBytes)).toEqual([
+      [1, "one"],
+      [2, ""],
+      [3, "three"],
+      [4, "élan 💶"],
+      [5, "last"],
+    ]);
+    expect(await linesOf("one\n", chunkBytes)).toEqual([[1, "one"]]);
+    expect(await linesOf("", chunkBytes)).toEqual([]);
+  });
+
+  test.each([1, 4, 100])(
+    "that are too long are reported without their bytes (chunks of %i)",
+    async (chunkBytes) => {
+      expect(await linesOf(`${"x".repeat(11)}\n${"y".repeat(10)}\n${"z".repeat(500)}`, chunkBytes)).toEqual([
+        [1, undefined],
+        [2, "y".repeat(10)],
+        [3, undefined],
+      ]);
+    },
+  );
+
+  test("take no memory when a line never ends", async () => {
+    const MEGABYTES = 1_024;
+    const megabyte = 1024 * 1024;
+    let most = 0;
+    async function* oneLine() {
+      for (let count = 0; count < MEGABYTES; count += 1) {
+        most = Math.max(most, process.memoryUsage().arrayBuffers);
+        yield Buffer.alloc(megabyte, "x");
+      }
+    }
+    const before = process.memoryUsage().arrayBuffers;
+
+    for await (const { bytes } of readLines(oneLine(), 10)) expect(bytes).toBeUndefined();
+
+    expect((most - before) / megabyte).toBeLessThan(MEGABYTES / 2); // freed memory stays allocated for a while
+  });
+
+  test("are read no faster than they are taken", async () => {
+    let given = 0;
+    async function* endless() {
+      for (;;) {
+        given += 1;
+        yield Buffer.from("line\n");
+      }
+    }
+
+    for await (const { number } of readLines(endless(), 10)) if (number === 3) break;
+
+    expect(given).toBe(3);
+  });
+});
+
+describe("tasks in queue", () => {
+  /** A task that ends when the test decides. */
+  function createTask(log: string[], name: string) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const task = async () => {
+      log.push(`${name} begins`);
+      await promise;
+      log.push(`${name} ends`);
+    };
+    return { task, resolve, reject };
+  }
+
+  test("follow each other where they have a key in common, and else run side by side", async () => {
+    const log: string[] = [];
+    const [a, b, c] = ["a", "b", "c"].map((name) => createTask(log, name)) as [Held, Held, Held];
+    const queue = createKeyedQueue(10);
+
+    await queue.add(["1"], a.task);
+    await queue.add(["2"], b.task);
+    await queue.add(["3", "1"], c.task);
+    b.resolve();
+    await Promise.resolve();
+    a.resolve();
+    c.resolve();
+    await queue.end();
+
+    expect(log).toEqual(["a begins", "b begins", "b ends", "a ends", "c begins", "c ends"]);
+  });
+  type Held = ReturnType<typeof createTask>;
+
+  test("wait for a slot when all are taken", async () => {
+    const log: string[] = [];
+    const [a, b] = ["a", "b"].map((name) => createTask(log, name)) as [Held, Held];
+    const queue = createKeyedQueue(2);
+    await queue.add(["1"], a.task);
+
+    const entered = queue.add(["2"], b.task).then(() => log.push("room again"));
+    b.resolve();
+    await entered;
+    a.resolve();
+    await queue.end();
+
+    expect(log).toEqual(["a begins", "b begins", "b ends", "room again", "a ends"]);
+  });
+
+  test("end with the first failure, and begin none after it", async () => {
+    const log: string[] = [];
+    const [a, b] = ["a", "b"].map((name) => createTask(log, name)) as [Held, Held];
+    const queue = createKeyedQueue(10);
+    await queue.add(["1"], a.task);
+    await queue.add(["1"], b.task);
+
+    a.reject(new Error("gone"));
+
+    await expect(queue.end()).rejects.toThrow("gone");
+    expect(log).toEqual(["a begins"]);
+    await expect(queue.add(["2"], b.task)).rejects.toThrow("gone");
+  });
+});

@@ -1,0 +1,277 @@
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import {
+  eraseCustomer,
+  eraseMerchant,
+  exportMerchant,
+  type MerchantDataOptions,
+} from "../../../server/operators/merchant-data.ts";
+import * as merchantData from "../../../server/storage/merchant-data.ts";
+import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
+import * as referenceErasure from "../../../server/storage/reference-erasure.ts";
+import { bindStore } from "../../../server/storage/storage.ts";
+import { emitResourceEvent } from "../../../server/storage/webhooks/resource-events.ts";
+import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
+import { collectOutput, runCommand } from "../../helpers/admin.ts";
+import { useDatabase } from "../../helpers/databases.ts";
+import { createSubscription } from "../../helpers/delivery-factories.ts";
+import { dumpDatabase } from "../../helpers/dump.ts";
+import { engines } from "../../helpers/engine.ts";
+import { startProduction } from "../../helpers/production.ts";
+import {
+  createPayment,
+  createRefund,
+  decideRefund,
+  issueRefund,
+  LATER,
+  newMerchant,
+  saveRefund,
+} from "../../helpers/store-factories.ts";
+
+const MINUTE_MS = 60_000;
+/** Later than everything in these tests. */
+const BEFORE = new Date(Math.max(LATER.getTime(), Date.now()) + MINUTE_MS);
+const TEXT = "order \u009b2J of Jane";
+
+describe.each(engines)("the data of a merchant on %s", (engine) => {
+  const database = useDatabase(engine);
+
+  async function run<Choice>(
+    command: (options: MerchantDataOptions, choice: Choice) => Promise<boolean>,
+    choice: Choice,
+  ) {
+    const output = collectOutput();
+    const { signal } = new AbortController();
+    const complete = await command(
+      {
+        store: { ...bindStore(database.db, merchantData), ...bindStore(database.db, referenceErasure) },
+        output,
+        signal,
+      },
+      choice,
+    );
+    return { complete, printed: output.printed, complaints: output.complaints };
+  }
+
+  /** A merchant with a refund whose delivery was made at the second attempt, by a subscription that has ended. */
+  async function createHistory() {
+    const { db } = database;
+    const merchant = newMerchant();
+    const subscriptionKey = await createSubscription(db, merchant);
+    const payment = await createPayment(db, { merchant, clientReferenceId: TEXT });
+    const { paymentId } = await createRefund(db, payment, {
+      now: LATER,
+      requestKey: "key",
+      clientReferenceId: TEXT,
+    });
+    await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+      select webhook_id, merchant, number, now(), 1 from deliveries, generate_series(1, 2) as number
+      where merchant = ${merchant}`.execute(db);
+    await sql`update deliveries set state = 'DELIVERED', due_at = null where merchant = ${merchant}`.execute(
+      db,
+    );
+    await endSubscription(db, { merchant, subscriptionKey, now: LATER });
+    return { merchant, payment, paymentId, subscriptionKey };
+  }
+
+  test("is exported whole, one record on each line, without secrets and control characters", async () => {
+    const { merchant, payment, paymentId, subscriptionKey } = await createHistory();
+    await createHistory();
+
+    const { complete, printed, complaints } = await run(exportMerchant, { merchant, before: BEFORE });
+
+    expect([complete, complaints]).toEqual([true, []]);
+    expect(printed.join("")).not.toMatch(/\p{Cc}|ciphertext|encrypted/u);
+    const records = printed.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(records).toHaveLength(5);
+    expect(records).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ record: "payment", paymentId: payment.paymentId, clientReferenceId: TEXT }),
+        expect.objectContaining({ record: "payment", kind: "REFUND", paymentId, requestKey: "key" }),
+        expect.objectContaining({ record: "subscription", subscription_key: subscriptionKey }),
+        expect.objectContaining({ record: "event", resource_id: paymentId, type: "refund.authorized" }),
+        expect.objectContaining({
+          record: "delivery",
+          state: "DELIVERED",
+          attempts: [{}, {}].map(() => expect.anything()),
+        }),
+      ]),
+    );
+  });
+
+  test("is erased but for payments and refunds, which lose what the merchant wrote into them", async () => {
+    const { db } = database;
+    const { merchant, payment, paymentId } = await createHistory();
+    const other = await createHistory();
+    const untouched = (await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed;
+
+    const erased = await run(eraseMerchant, { merchant, before: BEFORE });
+    const repeated = await run(eraseMerchant, { merchant, before: BEFORE });
+
+    const nothing =
+      "erased 0 deliveries, 0 events, 0 ended subscriptions, the texts of 0 payments, and who made 0 subscriptions";
+    expect([erased, repeated]).toEqual([
+      {
+        complete: true,
+        printed: [
+          `${merchant}: erased 1 delivery, 1 event, 1 ended subscription, the texts of 2 payments, and who made 0 subscriptions`,
+        ],
+        complaints: [],
+      },
+      { complete: true, printed: [`${merchant}: ${nothing}`], complaints: [] },
+    ]);
+    expect(await getPayment(db, { merchant, paymentId })).toMatchObject({
+      status: "AUTHORIZED",
+      amountCents: 10_00,
+      requestKey: "key",
+      clientReferenceId: null,
+    });
+    expect(await issueRefund(db, payment, { requestKey: "key" })).toBe("duplicate");
+    const left = (await run(exportMerchant, { merchant, before: BEFORE })).printed;
+    expect(left.map((line) => JSON.parse(line).record)).toEqual(["payment", "payment"]);
+    expect(left.join("")).not.toContain("Jane");
+    expect((await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed).toEqual(
+      untouched,
+    );
+  });
+
+  test("includes who called and the trace of the call, which are erased, too", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const caller = { subject: "jane", clientId: "shop", tokenId: "token-1", address: "203.0.113.7" };
+    const payment = await createPayment(db, { merchant });
+    const refund = await decideRefund(db, payment);
+    const trace = {
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      tracestate: "shop=jane-1",
+    };
+    await saveRefund(db, { ...refund, caller, trace });
+    await createSubscription(db, merchant, caller);
+
+    const exported = await run(exportMerchant, { merchant, before: BEFORE });
+    const { printed } = await run(eraseMerchant, { merchant, before: BEFORE });
+
+    const callers = exported.printed.map((line) => JSON.parse(line)).filter((row) => "caller" in row);
+    expect(callers).toMatchObject([
+      { record: "subscription", caller },
+      { record: "event", resource_id: refund.paymentId, caller, trace },
+    ]);
+    expect(printed).toEqual([expect.stringMatching(/ 1 event, .* and who made 1 subscription$/)]);
+    const left = await dumpDatabase(db);
+    for (const text of [caller.address, trace.traceparent, trace.tracestate])
+      expect(left).not.toContain(text);
+  });
+
+  test("is erased by a customer's reference, however new, and stays for as long as a delivery is to be made", async () => {
+    const { db } = database;
+    const { merchant, payment, paymentId } = await createHistory();
+    const other = await createHistory();
+    const unnamed = await createRefund(db, payment, { now: LATER });
+    for (const resourceId of ["Jane", "Jim"]) {
+      for (let number = 0; number < 2; number += 1) {
+        await emitResourceEvent(db, { merchant, type: "customer.created", resourceId, now: LATER });
+      }
+    }
+    const untouched = (await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed;
+    const erase = async (reference: string) => run(eraseCustomer, { merchant, reference });
+    const setState = (state: string) =>
+      sql`update deliveries set state = ${state}, due_at = ${state === "PENDING" ? LATER : null}
+        where merchant = ${merchant}`.execute(db);
+
+    await setState("PENDING");
+    const waiting = await erase(TEXT);
+    await setState("DELIVERED");
+    const done = await erase(TEXT);
+    const repeated = await erase(TEXT);
+    const customer = await erase("Jane");
+
+    expect(
+      [waiting, done, repeated, customer].map(({ complete, printed }) => [complete, ...printed]),
+    ).toEqual([
+      [false, `${merchant}: erased 0 deliveries, 0 events, and the texts of 1 payment`],
+      [true, `${merchant}: erased 1 delivery, 1 event, and the texts of 1 payment`],
+      [true, `${merchant}: erased 0 deliveries, 0 events, and the texts of 0 payments`],
+      [false, `${merchant}: erased 0 deliveries, 1 event, and the texts of 0 payments`],
+    ]);
+    expect([waiting, customer].map(({ complaints }) => complaints)).toEqual(
+      Array(2).fill([expect.stringMatching(/^1 event stayed: deliveries .* still to be made, or/)]),
+    );
+    const left = (await run(exportMerchant, { merchant, before: BEFORE })).printed.map((line) =>
+      JSON.parse(line),
+    );
+    expect(JSON.stringify(left)).not.toContain(TEXT);
+    const events = left.filter(({ record }) => record === "event").map(({ resource_id }) => resource_id);
+    expect(events.toSorted()).toEqual(["Jane", "Jim", "Jim", unnamed.paymentId].toSorted());
+    expect(await getPayment(db, { merchant, paymentId })).toMatchObject({
+      clientReferenceId: null,
+      amountCents: 10_00,
+    });
+    expect((await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed).toEqual(
+      untouched,
+    );
+  });
+
+  test("is kept where it is newer, or a delivery is still to be made", async () => {
+    const { merchant } = await createHistory();
+    const stored = (await run(exportMerchant, { merchant, before: BEFORE })).printed;
+
+    const newer = await run(eraseMerchant, { merchant, before: new Date("2020-01-01T00:00:00Z") });
+    await sql`update deliveries set state = 'PENDING', due_at = now() where merchant = ${merchant}`.execute(
+      database.db,
+    );
+    const pending = await run(eraseMerchant, { merchant, before: BEFORE });
+
+    expect(newer.printed).toEqual([expect.stringContaining("0 deliveries, 0 events, 0 ended subscriptions")]);
+    expect([stored.length, newer.complete, pending.complete]).toEqual([5, true, false]);
+    expect(pending.printed).toEqual([
+      expect.stringContaining("0 deliveries, 0 events, 0 ended subscriptions"),
+    ]);
+    expect(pending.complaints).toEqual([
+      expect.stringMatching(/^1 delivery stayed.* Disable .* run it again\.$/),
+    ]);
+  });
+});
+
+test.each([
+  [["erase", "--merchant", "acme", "--reference", "Jane"], "(not recorded)"],
+  [["erase", "--reference=Jane", "--merchant", "acme"], "--reference=(not recorded)"],
+])("what names a customer is not recorded: %j", async (args, recorded) => {
+  await using production = await startProduction();
+  const { DATABASE_URL = "" } = production.env;
+  const { database } = await production.start();
+
+  const { code, log } = await runCommand(args, { env: { DATABASE_URL } });
+
+  const { rows } = await sql`select * from admin_actions`.execute(database.db);
+  expect([code, rows.length]).toEqual([0, 2]);
+  for (const text of [JSON.stringify(rows), log.join("")]) {
+    expect(text).toContain(recorded);
+    expect(text).not.toContain("Jane");
+  }
+});
+
+describe("npm run admin", () => {
+  const env = { DATABASE_URL: "postgres://127.0.0.1:9/refunds" };
+
+  test.each([[[]], [["--before", "2026-08-01", "--reference", "Jane"]]])(
+    "erases nothing unless it is told either a time or a reference (%j)",
+    async (options: readonly string[]) => {
+      const { code, stderr } = await runCommand(["erase", "--merchant", "acme", ...options], { env });
+
+      expect([code, stderr]).toEqual([2, expect.stringContaining("either --before or --reference")]);
+    },
+  );
+
+  test.each([
+    "2099-01-01",
+    "2026-02-30",
+    "2026-02-30T00:00:00Z",
+    "yesterday",
+    "08/01/2026",
+    "2026-08-01T10:00",
+  ])("erases nothing before a date that is no date of the past (%s)", async (date) => {
+    const { code, stderr } = await runCommand(["erase", "--merchant", "acme", "--before", date], { env });
+
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/--before.*must be a day such as/)]);
+  });
+});

@@ -1,0 +1,195 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { readContract } from "../../../openapi/document/contract.ts";
+import type { NewFault } from "../../../server/sandbox/handlers/kinds.ts";
+import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { createSandboxMerchant, problemOf, violationAt } from "../../helpers/sandbox.ts";
+import { post, useTestServer } from "../../helpers/server.ts";
+import { forEachTest } from "../../helpers/suite.ts";
+
+const published = readContract("openapi");
+
+const server = useTestServer();
+const acme = forEachTest(() => createSandboxMerchant(server));
+let paymentId: string;
+
+beforeEach(async () => {
+  ({ paymentId } = await acme.create());
+});
+
+type Outcome = { status: number | string; type?: string | null; retryAfter?: string | null; text: string };
+
+/** Issues a refund, and reads as much of the response as comes. */
+async function send(body: unknown, fault = ""): Promise<Outcome> {
+  const response = await fetch(`${server.url}/v1/refunds`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${acme.token}`,
+      "Content-Type": "application/json",
+      Accept: "application/json",
+      ...(fault !== "" && { "Sandbox-Fault": fault }),
+    },
+    body: JSON.stringify(body),
+  }).catch(() => undefined);
+  if (!response) return { status: "closed", text: "" };
+  const { status, headers } = response;
+  const text = await response.text().catch(() => "cut");
+  if (text !== "cut" && status !== 502) {
+    expect(published.violationsOf("issueRefund", { status, headers, body: JSON.parse(text) })).toEqual([]);
+  }
+  return { status, type: headers.get("content-type"), retryAfter: headers.get("retry-after"), text };
+}
+
+const arm = (body: NewFault) => acme.sandbox("armFault", { body });
+const faults = async () => (await acme.sandbox("listFaults")).body.items;
+
+/** A fault, what the caller gets, and the status that the same call gets afterwards. */
+const table: [fault: NewFault, got: Partial<Outcome>, repeated: number][] = [
+  [{ kind: "UNAVAILABLE", retryAfter: 7 }, { status: 503, retryAfter: "7" }, 201],
+  [{ kind: "RATE_LIMITED", retryAfter: 0 }, { status: 429, retryAfter: "0" }, 201],
+  [{ kind: "INTERNAL_ERROR" }, { status: 500 }, 201],
+  [{ kind: "SLOW", delayMs: 250 }, { status: 201 }, 409],
+  [{ kind: "CLOSED_BEFORE" }, { status: "closed" }, 201],
+  [{ kind: "CLOSED_AFTER" }, { status: "closed" }, 409],
+  [{ kind: "TRUNCATED" }, { status: 201, text: "cut" }, 409],
+  [{ kind: "BAD_GATEWAY" }, { status: 502, type: "text/html" }, 201],
+];
+
+/** The value of the header that asks for a fault. */
+function toHeader({ kind, ...settings }: NewFault): string {
+  return [kind, ...Object.entries(settings).map(([name, value]) => `${name}=${value}`)].join("; ");
+}
+
+describe("a fault of calls", () => {
+  describe.each(["armed", "in the header"])("%s", (how) => {
+    test.each(table)("$kind", async (fault, got, repeated) => {
+      const body = refundOf(paymentId);
+      if (how === "armed") await arm(fault);
+      const startedAt = performance.now();
+
+      const response = await send(body, how === "armed" ? "" : toHeader(fault));
+
+      const tookMs = performance.now() - startedAt;
+      expect(response).toMatchObject(got);
+      expect(tookMs).toBeGreaterThan(fault.delayMs ?? 0);
+      expect((await send(body)).status).toBe(repeated);
+      const status = got.status === "closed" ? null : got.status;
+      const [second, first] = (await acme.sandbox("listRequests")).body.items;
+      expect(first).toMatchObject({ status, fault: fault.kind, requestKey: body.requestKey });
+      expect(second).toMatchObject({ status: repeated, fault: null });
+      if (fault.kind === "CLOSED_AFTER") expect(first?.paymentId).toMatch(/^rfd_/);
+      const hits = [{ requestId: first?.requestId, statuses: [status] }];
+      expect(await faults()).toMatchObject(how === "armed" ? [{ ...fault, remaining: 0, hits }] : []);
+    });
+  });
+
+  test("happens to as many calls as it says, also when they come at once, and to no call that is refused", async () => {
+    await arm({ kind: "UNAVAILABLE", times: 3 });
+    await arm({ kind: "RATE_LIMITED", times: 2 });
+
+    const refused = await send({});
+    const responses = await Promise.all(Array.from({ length: 8 }, () => send(refundOf(paymentId))));
+
+    expect(refused.status).toBe(400);
+    const statuses = responses.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([201, 201, 201, 429, 429, 503, 503, 503]);
+    const left = (await faults()).map(({ remaining, hits }) => [remaining, hits.length]);
+    expect(left).toEqual([
+      [0, 2],
+      [0, 3],
+    ]);
+  });
+
+  test("happens only to calls of its operation, with its requestKey, and of its merchant", async () => {
+    const mine = refundOf(paymentId);
+    const other = await createSandboxMerchant(server);
+    await arm({ kind: "UNAVAILABLE", requestKey: mine.requestKey });
+    await arm({ kind: "INTERNAL_ERROR", operation: "subscribeToWebhooks" });
+    const target = subscriptionTo("https://merchant.example.com/");
+
+    const responses = [
+      await other.issue(refundOf((await other.create()).paymentId)),
+      await send(refundOf(paymentId)),
+      await send(mine),
+      await post(server.url, "/v1/webhook/subscribe", target, acme),
+    ];
+
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 503, 500]);
+  });
+
+  test("ends when it is cleared, and when the sandbox is reset", async () => {
+    for (const end of ["clearFaults", "resetSandbox"] as const) {
+      await arm({ kind: "UNAVAILABLE", times: 1000 });
+      expect((await send(refundOf(paymentId))).status).toBe(503);
+      await acme.sandbox(end);
+      expect(await faults()).toEqual([]);
+      expect((await send(refundOf(paymentId))).status).not.toBe(503);
+    }
+  });
+
+  test("is kept with the hundred newest; when all of them are armed, no other is", async () => {
+    await arm({ kind: "UNAVAILABLE" });
+    await send(refundOf(paymentId));
+    for (let count = 0; count < 100; count += 1) expect((await arm({ kind: "TWICE" })).status).toBe(201);
+
+    const refused = await arm({ kind: "TWICE" });
+
+    expect(problemOf(refused)).toEqual(violationAt("", expect.stringContaining("clear them first")));
+    expect((await faults()).map(({ kind }) => kind)).toEqual(Array(100).fill("TWICE"));
+  });
+});
+
+describe("a fault that is wrong", () => {
+  test.each([
+    [{ kind: "SLOW", retryAfter: 1 }, "/retryAfter", /not a setting of SLOW; leave it out/],
+    [{ kind: "TWICE", operation: "issueRefund" }, "/operation", /not a setting of TWICE; leave it out/],
+    [{ kind: "OUT_OF_ORDER", times: 1 }, "/times", /at least 2 for OUT_OF_ORDER/],
+    [{ kind: "SLOW", operation: "subscribeToWebhooks", requestKey: "k" }, "/requestKey", /only in refunds/],
+  ])("%j is refused, and leaves what is armed", async (body, pointer, message) => {
+    await arm({ kind: "UNAVAILABLE" });
+    const before = await faults();
+
+    const response = await acme.sandbox("armFault", { body });
+
+    expect(problemOf(response)).toEqual(violationAt(pointer, expect.stringMatching(message)));
+    expect(await faults()).toEqual(before);
+  });
+
+  test.each([
+    ["SLOWLY", /has "SLOWLY"; send one of UNAVAILABLE/],
+    ["slow", /send one of UNAVAILABLE/],
+    ["TWICE", /faults of deliveries to POST \/sandbox\/faults/],
+    ["SLOW; delayMs=0", /has "delayMs=0"; send SLOW; delayMs=N with a whole number from 1 to 60000/],
+    ["SLOW; times=2", /has "times=2"/],
+    ["CLOSED_AFTER; delayMs=1", /CLOSED_AFTER has no settings, so send it alone/],
+    ["SLOW, SLOW", /has "SLOW, SLOW"/],
+    ["SLOW; delayMs=60001", /from 1 to 60000/],
+    ["RATE_LIMITED; retryAfter=86401", /from 0 to 86400/],
+    ["UNAVAILABLE; delayMs=1", /send UNAVAILABLE; retryAfter=N/],
+  ])("Sandbox-Fault: %s is refused, and nothing is done", async (fault, message) => {
+    const body = refundOf(paymentId);
+
+    const { status, text } = await send(body, fault);
+
+    const problem = problemOf({ status: Number(status), body: JSON.parse(text) });
+    expect(problem).toEqual(violationAt("/headers/Sandbox-Fault", expect.stringMatching(message)));
+    expect((await send(body)).status).toBe(201);
+  });
+});
+
+test("production ignores the header, whatever it says", async () => {
+  await using production = await startProduction();
+  const { url } = await production.start();
+  const token = await production.issuer.token({ merchant_id: "acme" });
+  const call = async (headers = {}) => {
+    const { status, body } = await post<object>(url, "/v1/refunds", refundOf("pay_none"), { token, headers });
+    return { status, ...body, instance: "" };
+  };
+
+  const without = await call();
+
+  expect(without.status).toBe(404);
+  for (const header of ["nonsense", ...table.map(([fault]) => toHeader(fault))]) {
+    expect(await call({ "Sandbox-Fault": header })).toEqual(without);
+  }
+});

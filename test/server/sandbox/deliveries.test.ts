@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import { verifyWebhook, type WebhookVerificationError } from "../../../client/src/index.ts";
+import type { NewFault } from "../../../server/sandbox/handlers/kinds.ts";
+import { type Received, type Receiver, type Responder, startReceiver } from "../../helpers/receiver.ts";
+import { useTestServer } from "../../helpers/server.ts";
+import { createSubscriber, until } from "../../helpers/subscriber.ts";
+import { forEachTest } from "../../helpers/suite.ts";
+import { findEventErrors } from "../webhooks/event-schema.ts";
+
+const server = useTestServer();
+const secretKey = "the secret of these tests";
+const REFUNDS = { type: "EVENT", details: ["refund.authorized"] };
+
+const acme = forEachTest(() => createSubscriber(server));
+
+/** What a merchant who verifies makes of a delivery. */
+function verdict({ body, headers }: Received): string {
+  try {
+    verifyWebhook(body, headers, secretKey);
+    return "authentic";
+  } catch (error) {
+    return (error as WebhookVerificationError).reason;
+  }
+}
+
+const verify: Responder = (response, delivery) => {
+  response.writeHead(verdict(delivery) === "authentic" ? 204 : 401).end();
+};
+
+async function start(respond: Responder, body: NewFault): Promise<Receiver> {
+  const receiver = await startReceiver(respond);
+  await acme.subscribe(receiver.url, { secretKey, subscriptionDetails: REFUNDS });
+  expect((await acme.sandbox("armFault", { body })).status).toBe(201);
+  return receiver;
+}
+
+const advance = (by: string) => acme.sandbox("advanceClock", { body: { by } });
+const hits = async () => (await acme.sandbox("listFaults")).body.items[0]?.hits;
+const attemptsOf = async (webhookId: string) =>
+  (await acme.sandbox("getDelivery", { path: { webhookId } })).body.attempts;
+
+describe("a fault of deliveries", () => {
+  test.each([
+    ["WRONG_SECRET", "no-matching-signature"],
+    ["TAMPERED", "no-matching-signature"],
+    ["STALE_TIMESTAMP", "timestamp-too-old"],
+  ] as const)("%s is refused, and the next attempt is genuine", async (kind, reason) => {
+    await using receiver = await start(verify, { kind });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("PENDING", 1);
+    await advance("PT6S");
+    await acme.delivery("DELIVERED", 2);
+
+    expect(receiver.received.map(verdict)).toEqual([reason, "authentic"]);
+    expect(receiver.received.map((one) => one.webhookId)).toEqual([webhookId, webhookId]);
+    expect(await hits()).toMatchObject([{ webhookId, statuses: [401] }]);
+    const attempts = await attemptsOf(webhookId);
+    expect(attempts).toMatchObject([
+      { status: 401, fault: kind },
+      { status: 204, fault: null },
+    ]);
+    const sent = receiver.received.map(({ headers }) => headers["webhook-signature"]);
+    const shown = attempts.map(({ headers }) => headers?.["webhook-signature"]);
+    expect(shown).toEqual([kind === "TAMPERED" ? sent[0] : undefined, sent[1]]);
+  });
+
+  test("TWICE sends one delivery two times", async () => {
+    await using receiver = await start(verify, { kind: "TWICE" });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("DELIVERED", 1);
+
+    expect(receiver.received.map((one) => [one.webhookId, verdict(one)])).toEqual([
+      [webhookId, "authentic"],
+      [webhookId, "authentic"],
+    ]);
+    expect(await hits()).toMatchObject([{ webhookId, statuses: [204, 204] }]);
+  });
+
+  test("BURST sends fifty deliveries at once, of different events about resources of their own", async () => {
+    const open: (() => void)[] = [];
+    const together: Responder = (response) => {
+      open.push(() => response.writeHead(204).end());
+      if (open.length === 50) for (const respond of open) respond();
+    };
+    await using receiver = await start(together, { kind: "BURST" });
+
+    const refundId = await acme.refund();
+    const { webhookId } = await acme.delivery("DELIVERED", 1);
+
+    const { received } = receiver;
+    const distinct = (memberOf: (one: Received) => unknown) => new Set(received.map(memberOf)).size;
+    expect(received.map(verdict)).toEqual(Array(50).fill("authentic"));
+    expect(received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
+    expect(distinct((one) => one.webhookId)).toBe(50);
+    expect(distinct(({ event }) => event.data.paymentId)).toBe(50);
+    expect(distinct(({ event }) => event.data.requestKey)).toBe(50);
+    expect(distinct(({ event }) => event.type)).toBe(1);
+    const real = received.filter(({ event }) => event.data.paymentId === refundId);
+    expect(real.map((one) => one.webhookId)).toEqual([webhookId]);
+    expect((await hits())?.[0]?.statuses).toEqual(Array(50).fill(204));
+  });
+
+  test("UNKNOWN_EVENT sends an authentic event of a type that nobody knows, and then the delivery", async () => {
+    await using receiver = await start(verify, { kind: "UNKNOWN_EVENT" });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("DELIVERED", 1);
+
+    const [unknown, known] = receiver.received;
+    expect(receiver.received.map(verdict)).toEqual(["authentic", "authentic"]);
+    expect([unknown?.event.type, known?.event.type]).toEqual(["sandbox.unknown_event", "refund.authorized"]);
+    expect(known?.webhookId).toBe(webhookId);
+    expect(unknown?.webhookId).not.toBe(webhookId);
+    expect(known && findEventErrors(known.event)).toEqual([]);
+  });
+
+  test("LATE holds a delivery for so many hours of the sandbox's clock", async () => {
+    await using receiver = await start(verify, { kind: "LATE", hours: 5 });
+
+    await acme.refund();
+    const { webhookId, dueAt } = await acme.delivery("PENDING", 1);
+    const { now } = (await acme.sandbox("getClock")).body;
+    expect(Date.parse(dueAt ?? "") - Date.parse(now)).toBeGreaterThan(4.9 * 3_600_000);
+    await advance("PT4H59M");
+    expect(receiver.received).toEqual([]);
+    await advance("PT1M");
+    await acme.delivery("DELIVERED", 2);
+
+    expect(receiver.received.map(verdict)).toEqual(["authentic"]);
+    const [held] = await attemptsOf(webhookId);
+    expect(held).toMatchObject({
+      status: null,
+      headers: null,
+      error: "not sent: the fault LATE held it",
+      fault: "LATE",
+    });
+    expect(await hits()).toMatchObject([{ webhookId, statuses: [] }]);
+  });
+
+  test("NEVER sends nothing until the delivery is sent again", async () => {
+    await using receiver = await start(verify, { kind: "NEVER" });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("EXHAUSTED", 1);
+    await advance("P30D");
+    expect(receiver.received).toEqual([]);
+    await acme.redeliver(webhookId);
+
+    expect((await receiver.first(1)).map(verdict)).toEqual(["authentic"]);
+  });
+
+  test.each(["one by one", "at once"])(
+    "OUT_OF_ORDER sends the last of three first, issued %s",
+    async (how) => {
+      /** The most deliveries that each receiver has had open at a time. */
+      const most = [0, 0];
+      // So slow that another delivery would come meanwhile, if it were sent; its calls may outlast the test.
+      const busy = (index: 0 | 1, open = { count: 0 }): Responder => {
+        return async (response) => {
+          open.count += 1;
+          most[index] = Math.max(most[index] ?? 0, open.count);
+          for (let count = 0; count < 10; count += 1) await acme.deliveries().catch(() => []);
+          open.count -= 1;
+          response.writeHead(204).end();
+        };
+      };
+      await using receiver = await start(busy(0), { kind: "OUT_OF_ORDER", times: 3 });
+      await using other = await startReceiver(busy(1));
+      await acme.subscribe(other.url, { secretKey, subscriptionDetails: REFUNDS });
+
+      if (how === "at once") await Promise.all([acme.refund(), acme.refund(), acme.refund()]);
+      else {
+        for (let count = 1; count <= 3; count += 1) {
+          await acme.refund();
+          await until(async () => (await hits())?.length === count);
+        }
+      }
+      const all = await Promise.all([receiver.first(3), other.first(3)]);
+
+      const taken = (await hits())?.map(({ webhookId }) => webhookId);
+      // Either subscription may have been the first to be served.
+      const index = all.findIndex((some) => some.some(({ webhookId }) => webhookId === taken?.[0]));
+      const received = all[index] ?? [];
+      expect(received.map(({ webhookId }) => webhookId)).toEqual(taken); // hits have the latest first, too
+      expect(most[index]).toBe(1);
+      expect(received.map(verdict)).toEqual(Array(3).fill("authentic"));
+    },
+  );
+
+  test("happens to the deliveries of its merchant only, to each once, and not after it was cleared", async () => {
+    await using receiver = await start(verify, { kind: "WRONG_SECRET", times: 1000 });
+    const globex = await createSubscriber(server);
+    await globex.subscribe(receiver.url, { secretKey, subscriptionDetails: REFUNDS });
+
+    await globex.refund();
+    await globex.delivery("DELIVERED", 1);
+    await acme.refund();
+    await acme.delivery("PENDING", 1);
+    await advance("PT6S");
+    await acme.delivery("DELIVERED", 2);
+    await acme.sandbox("clearFaults");
+    await acme.refund();
+
+    const verdicts = (await receiver.first(4)).map(verdict);
+    expect(verdicts).toEqual(["authentic", "no-matching-signature", "authentic", "authentic"]);
+  });
+});

@@ -1,0 +1,154 @@
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createRateLimiter } from "../../../../server/admission/rate-limiter.ts";
+import type { Take } from "../../../../server/admission/token-bucket.ts";
+
+const logger = pino({ enabled: false });
+
+/** One server, with a clock that the test advances. */
+function createTestLimiter(requestsPerSecond = 100, nowMs = 1_000) {
+  const { take, giveBack } = createRateLimiter({
+    requestsPerSecond,
+    report: undefined,
+    logger,
+    nowMs: () => nowMs,
+  });
+  return {
+    take,
+    giveBack,
+    async takeAll(count: number): Promise<Take[]> {
+      const taken: Take[] = [];
+      for (let calls = 0; calls < count; calls += 1) taken.push(await take("acme"));
+      return taken;
+    },
+    pass: (milliseconds: number) => {
+      nowMs += milliseconds;
+    },
+  };
+}
+
+const served = (takes: readonly Take[]) => takes.filter(({ waitMs }) => waitMs === 0).length;
+
+describe("a rate limit of a hundred requests a second", () => {
+  test("allows each merchant a burst of two hundred, and returns how many are left", async () => {
+    const { take, takeAll } = createTestLimiter();
+
+    const taken = await takeAll(201);
+    const ofAnother = await take("globex");
+
+    expect(served(taken)).toBe(200);
+    for (const first of [taken[0], ofAnother])
+      expect(first).toEqual({ remaining: 199, fullInMs: 10, waitMs: 0 });
+    expect(taken[199]).toEqual({ remaining: 0, fullInMs: 2000, waitMs: 0 });
+    expect(taken[200]).toEqual({ remaining: 0, fullInMs: 2000, waitMs: 10 });
+  });
+
+  test("allows one more request every ten milliseconds after a burst, and never more than another burst", async () => {
+    const { takeAll, pass } = createTestLimiter();
+    await takeAll(200);
+
+    pass(9);
+    const tooSoon = await takeAll(1);
+    pass(1);
+    const inTime = await takeAll(2);
+    pass(1_000);
+    const aSecondLater = await takeAll(200);
+
+    pass(3_600_000);
+    const afterAnHour = await takeAll(300);
+
+    expect([tooSoon, inTime, aSecondLater, afterAnHour].map(served)).toEqual([0, 1, 100, 200]);
+  });
+
+  test.each([1, 3, 7, 60, 97, 150, 999])(
+    "or of %i allows a burst of exactly twice as many, at any time, and the next call in time",
+    async (limit) => {
+      for (const nowMs of [0, 1_234.567_89, 86_400_000.1, 2_592_000_000.3]) {
+        const { takeAll, pass } = createTestLimiter(limit, nowMs);
+
+        const burst = await takeAll(2 * limit + 1);
+        pass(0.98 * (1000 / limit));
+        const tooSoon = await takeAll(1);
+        pass(0.02 * (1000 / limit));
+
+        const remaining = [...Array(2 * limit).keys()].toReversed();
+        expect([nowMs, burst.map((take) => take.remaining)]).toEqual([nowMs, [...remaining, 0]]);
+        expect([burst, tooSoon, await takeAll(2)].map(served)).toEqual([2 * limit, 0, 1]);
+      }
+    },
+  );
+
+  test("doesn't count requests whose tokens are given back, which never make a larger burst", async () => {
+    const { giveBack, pass, takeAll } = createTestLimiter();
+    await takeAll(200);
+
+    for (let calls = 0; calls < 50; calls += 1) giveBack("acme");
+    const repeated = await takeAll(60);
+    pass(1_900);
+    for (let calls = 0; calls < 50; calls += 1) giveBack("acme");
+
+    expect([served(repeated), served(await takeAll(300))]).toEqual([50, 200]);
+  });
+});
+
+describe("servers that share a rate limit", () => {
+  test("report every request, including one that came during a report", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { promise: reportSent, resolve: finishReport } = Promise.withResolvers<void>();
+    const reports: number[] = [];
+    const report = async ({ calls }: { calls: number }) => {
+      reports.push(calls);
+      await reportSent;
+      return 0;
+    };
+    const { take } = createRateLimiter({ requestsPerSecond: 100, report, logger });
+    const takeAll = (count: number) => Promise.all(Array.from({ length: count }, () => take("acme")));
+
+    await takeAll(5);
+    await vi.advanceTimersByTimeAsync(50); // the first report begins
+    await takeAll(3);
+    await vi.advanceTimersByTimeAsync(50); // the second has to wait for it
+    finishReport();
+    await vi.advanceTimersByTimeAsync(50);
+
+    expect(reports).toEqual([5, 3]);
+  });
+
+  test("report several requests at once, and refuse what the other servers' requests leave no room for", async () => {
+    const reports: number[] = [];
+    let fullInMs = 0;
+    const report = async ({ calls, msPerCall }: { calls: number; msPerCall: number }) => {
+      reports.push(calls);
+      fullInMs += calls * msPerCall + 500; // another server has let fifty through before each report
+      return fullInMs;
+    };
+    const { take } = createRateLimiter({ requestsPerSecond: 100, report, logger, nowMs: () => 1_000 });
+
+    const taken = await Promise.all(Array.from({ length: 300 }, () => take("acme")));
+
+    // Each report adds 100 ms for ten requests and 500 ms of the others: 600 ms, which fit into 2,000 ms three times and a part.
+    expect(served(taken)).toBe(40);
+    expect(reports).toEqual([10, 10, 10, 10]);
+  });
+
+  test("count alone for a second after a report has failed", async () => {
+    let nowMs = 1_000;
+    const reports: number[] = [];
+    const report = async ({ calls }: { calls: number }) => {
+      reports.push(calls);
+      throw new Error("the database is away");
+    };
+    const { take } = createRateLimiter({ requestsPerSecond: 100, report, logger, nowMs: () => nowMs });
+    const takeAll = () => Promise.all(Array.from({ length: 30 }, () => take("acme")));
+
+    await takeAll();
+    nowMs += 999;
+    await takeAll();
+    expect(reports).toEqual([10]);
+    nowMs += 1;
+    await takeAll();
+
+    expect(reports).toEqual([10, 50]);
+  });
+});

@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { readDocument } from "../../../../server/contract/document.ts";
+import { createPaymentLineParser } from "../../../../server/operators/payment-line.ts";
+
+const parsePaymentLine = createPaymentLineParser(await readDocument("payment-lines"));
+
+const payment = { merchant: "acme", paymentId: "pay_1" };
+const amount = { currency: "USD", value: 19.99 };
+const NO_TIME = "settledAt must be a time with its offset, such as 2026-11-18T15:30:00Z";
+const NO_TEXT = "paymentId must not contain U+0000 or a lone surrogate";
+const put = { op: "put", ...payment, amount };
+const fail = { op: "fail", ...payment };
+const settleAt = (settledAt: unknown) => ({ op: "settle", ...payment, settledAt });
+const putWith = (value: string) => JSON.stringify(put).replace("19.99", value);
+const parse = (line: unknown) =>
+  parsePaymentLine(Buffer.from(typeof line === "string" ? line : JSON.stringify(line)));
+
+describe("a line about an original payment", () => {
+  test("is read, with names of as many characters as there may be", () => {
+    const stored = { op: "put", ...payment, amountCents: 1999 };
+    const time = new Date("2026-11-18T15:30:00.125Z");
+    const long = { ...fail, paymentId: "💶".repeat(64) };
+
+    expect(parse(put)).toEqual({ ...stored, requestKey: null, clientReferenceId: null });
+    expect(parse({ ...put, requestKey: "k" })).toEqual({
+      ...stored,
+      requestKey: "k",
+      clientReferenceId: null,
+    });
+    expect(parse(settleAt("2026-11-18T10:30:00.125-05:00"))).toEqual(settleAt(time));
+    expect(parse(` ${JSON.stringify(fail)} \r`)).toEqual(fail);
+    expect(parse(long)).toEqual(long);
+  });
+
+  // The rules of amounts are those of requests; `test/server/http/amount-literals.test.ts` has them all.
+  test.each(["0", "10.000", "10.990000000000000001", "10000000000"])(
+    "is refused for the amount %s",
+    (literal) => {
+      expect(parse(putWith("1.999E1"))).toMatchObject({ amountCents: 1999 });
+      expect(parse(putWith(literal))).toEqual({ error: expect.stringMatching(/^amount.value must /) });
+    },
+  );
+
+  test.each<[line: unknown, error: string]>([
+    ["{", "is not valid JSON"],
+    ["null", "is not a JSON object"],
+    ["[]", "is not a JSON object"],
+    ['\uFEFF{"op":"fail"}', "begins with a byte order mark"],
+    ['{"op":"fail","op":"cover"}', "a field occurs twice"],
+    ["[".repeat(10_000), "is nested too deeply; at most 32 levels are allowed"],
+    [{}, "op is missing"],
+    [{ op: "toString" }, "op must be one of: put, settle, fail, cover"],
+    [{ op: "fail" }, "merchant is missing; paymentId is missing"],
+    [
+      '{"op":"fail","merchant":"a","__proto__":1}',
+      'paymentId is missing; has fields that are not known: "__proto__"',
+    ],
+    [{ ...fail, amount }, 'has fields that are not known: "amount"'],
+    [
+      { ...put, a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 },
+      'has fields that are not known: "a", "b", "c", "d", "e"',
+    ],
+    [{ ...put, merchant: 7 }, "merchant must be a string"],
+    [{ ...put, paymentId: "p".repeat(65) }, "paymentId must have 1 to 64 characters"],
+    [{ ...put, paymentId: "a\0b" }, NO_TEXT],
+    [{ ...put, paymentId: "\ud800" }, NO_TEXT],
+    [{ ...fail, ["k".repeat(64)]: "\ud800" }, `has fields that are not known: "${"k".repeat(40)}"`],
+    [{ ...put, amount: 10 }, "amount must be an object"],
+    [{ ...put, amount: { ...amount, cents: 1 } }, 'amount has fields that are not known: "cents"'],
+    [settleAt("2026-11-18T15:30:00"), NO_TIME],
+    [settleAt("2026-02-30T00:00:00Z"), NO_TIME],
+    [settleAt("2016-12-31T23:59:60Z"), NO_TIME],
+  ])("is refused with the reason (%j)", (line, error) => {
+    expect(parse(line)).toEqual({ error });
+  });
+
+  test("reads as the guide shows it", async () => {
+    const guide = await readFile("docs/guides/going-live.md", "utf8");
+    const [, block = ""] = /```json file=payments\.jsonl\n([\s\S]*?)```/.exec(guide) ?? [];
+    const lines = block.trimEnd().split("\n");
+
+    expect(lines.map((line) => parse(line))).toEqual(
+      ["put", "settle", "fail", "cover"].map((op) => expect.objectContaining({ op, merchant: "acme" })),
+    );
+  });
+
+  test("is refused when its bytes are no UTF-8", () => {
+    expect(parsePaymentLine(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual({ error: "is not UTF-8" });
+  });
+});
