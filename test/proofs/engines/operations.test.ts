@@ -11,7 +11,7 @@ import { createRefund } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { createFilled, createMerchants, inDatabase, readRows, run } from "./setup/filled.ts";
 
-const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
+const readScript = (name: string) => readFileSync(`docs/operators/${name}`, "utf8");
 
 const cluster = forSuite(() => startCluster({ programs: requireCitus() }));
 
@@ -24,7 +24,6 @@ test("the roles of the guide keep their rights, and get no more, on every machin
   await run(urlOf("migrate"), "migrate");
   await runStatement(ownerUrl, alone + readScript("audit.sql"));
   await runStatement(urlOf("migrate"), alone + readScript("rights.sql"));
-  await runStatement(ownerUrl, alone + readScript("operators.sql"));
   await runStatement(ownerUrl, `${alone} grant execute on function record_admin_action to refunds_serve`);
 
   const asServer = await run(urlOf("serve"));

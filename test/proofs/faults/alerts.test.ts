@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
@@ -214,11 +213,6 @@ test("each alert of a fault fires, and is resolved after it", async (context) =>
   ];
   const rules = (await readRules()).flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? []));
   expect(faults.flatMap(({ alerts }) => alerts).toSorted()).toEqual(rules.toSorted());
-  const guide = await readFile("docs/guides/watching-it.md", "utf8");
-  const [, table = ""] = /\| fault \| alerts \|\n\|---\|---\|\n(.+?)\n\n/s.exec(guide) ?? [];
-  const listed = table.split("\n").map((row) => [...row.matchAll(/`(\w+)`/g)].map(([, alert]) => alert));
-  expect(listed).toEqual(faults.map(({ alerts }) => alerts));
-
   /** Nobody has a refund of this payment. */
   const changed = await createPayment(server, { merchant: "other" });
   const change = (what: string) =>

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { cp, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { packPackages } from "../../../scripts/packages/pack.ts";
@@ -30,13 +30,12 @@ test("the image is built as the guide says, migrates, serves a refund on a read-
   await using containers =
     (await startContainers()) ?? skipMissing(context, TITLE, "podman, with runc or crun,");
   const { folder, podman, runScript } = containers;
-  const run = (example: string) => runScript(resolve("docs/examples", example));
   await using issuer = await startIssuer();
   await using database = await createTestDatabase("postgres", { empty: true });
   await packPackages(["server"], folder);
   await cp(join(ROOT, "server/operators/run/Containerfile"), join(folder, "Containerfile"));
   await useLocalImages(containers);
-  await run("container-build.sh");
+  await runScript("podman build --format docker --tag refunds .");
   const [port, probePort] = [await findFreePort(), await findFreePort()];
   const settings = { ...issuer.env, HOST: "127.0.0.1", PORT: port, PROBE_PORT: probePort };
   const files = {
@@ -47,14 +46,16 @@ test("the image is built as the guide says, migrates, serves a refund on a read-
   };
   for (const [name, lines] of Object.entries(files)) await writeFile(join(folder, name), lines);
 
-  await run("container-start.sh");
-  await run("container-admin.sh");
+  await runScript(await readFile("docs/operators/container-start.sh", "utf8"));
+  await runScript(
+    "podman exec --interactive refunds /usr/local/bin/node dist/server/cli.js admin payments < payments.jsonl",
+  );
   const refund = await post(`http://127.0.0.1:${port}`, "/v1/refunds", refundOf("pay_1"), {
     token: await issuer.token(),
   });
   const inside = JSON.parse(await podman("exec", "refunds", "/usr/local/bin/node", "-e", PROBE));
   const size = Number(await podman("image", "inspect", "--format", "{{.Size}}", "localhost/refunds"));
-  const ended = await run("container-stop.sh");
+  const ended = await runScript("podman stop refunds && podman wait refunds");
   const logged = await podman("logs", "refunds");
 
   expect(refund).toMatchObject({ status: 201, body: { paymentStatus: "AUTHORIZED" } });

@@ -123,7 +123,7 @@ async function prepareFolders(programs: string) {
   }
   const PATH = [programs, process.env.PATH].join(delimiter);
   const runScript = (name: string, env: Readonly<Record<string, string>>) =>
-    execFile("sh", ["-e", `docs/examples/${name}.sh`], {
+    execFile("sh", ["-e", `docs/operators/${name}.sh`], {
       ...(name === "reconcile" ? {} : identity),
       env: { PATH, ...env },
     });

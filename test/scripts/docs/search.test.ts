@@ -40,8 +40,6 @@ const QUERIES: readonly (readonly [query: string, url: string])[] = [
   ["go live", "going-live.html"],
   ["jwt", "going-live.html#access-tokens"],
   ["rotate key", "runbook.html#change-the-encryption-key"],
-  ["load balancer", "replicas.html"],
-  ["sharding", "beyond-one-machine.html"],
   ["npm client", "client.html"],
   ["mock", "contract-tests-with-prism.html"],
   ["softDescriptor", "reference.html#/refunds/issuerefund"],

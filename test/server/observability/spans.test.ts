@@ -45,7 +45,7 @@ test("with the SDK of the guide, a refund is one trace from its call to its last
   await using database = await createTestDatabase("postgres");
   const [node = "", ...options] = SERVER;
   await using server = await startServerProcess({
-    command: [node, "--import", "./docs/examples/tracing.mjs", ...options],
+    command: [node, "--import", "./docs/operators/tracing.mjs", ...options],
     env: {
       DATABASE_URL: database.url,
       ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),

@@ -11,7 +11,7 @@ import { type Production, startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 
-const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
+const readScript = (name: string) => readFileSync(`docs/operators/${name}`, "utf8");
 
 type Role = "migrate" | "serve" | "admin" | "payouts" | "report";
 
@@ -42,7 +42,6 @@ describe("the roles of the guide", () => {
     expect(await run("migrate", ["migrate"])).toMatchObject({ code: 0, stderr: "" });
     await runStatement(ownerUrl, adapt(readScript("audit.sql")));
     await runStatement(urlOf("migrate"), adapt(readScript("rights.sql")));
-    await runStatement(ownerUrl, adapt(readScript("operators.sql")));
     server = await production.start({ env: { DATABASE_URL: urlOf("serve") } });
   });
   afterAll(async () => {
@@ -86,7 +85,10 @@ describe("the roles of the guide", () => {
       0,
     ]);
     const payouts = await until(async () => {
-      const rows = await query("payouts", readScript("payouts.sql"));
+      const rows = await query(
+        "payouts",
+        "select * from payout_feed where position > 0 order by position limit 1000",
+      );
       return rows.length > 0 ? rows : undefined;
     });
     expect(payouts).toMatchObject([{ payment_id: refund.body.paymentId, original_payment_id: "pay_1" }]);

@@ -31,7 +31,12 @@ export const PUBLIC_ADDRESS = "93.184.215.14";
 const ROLES = ["postgres", "refunds_migrate", "refunds_serve"] as const;
 export type Role = (typeof ROLES)[number];
 
-export const readExample = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
+/** Who may connect to a machine. */
+const HBA = `local all postgres peer
+hostssl all all ${GUIDE.network}0/24 scram-sha-256
+hostssl replication postgres ${GUIDE.network}0/24 scram-sha-256
+`;
+export const readExample = (name: string) => readFileSync(`docs/operators/${name}`, "utf8");
 export const passwordOf = (role: Role) => `secret-of-${role}`;
 
 /** An address of PostgreSQL, or of what stands before it. */
@@ -81,7 +86,7 @@ export async function createNetwork(programs: string) {
   const makeCertificates = async (target: string, addresses: readonly string[]) => {
     await mkdir(target, { recursive: true });
     const env = { ...process.env, ADDRESSES: addresses.join(" ") };
-    await execFile("sh", ["-e", resolve("docs/examples/cluster-certificates.sh")], { cwd: target, env });
+    await execFile("sh", ["-e", resolve("docs/operators/cluster-certificates.sh")], { cwd: target, env });
     for (const name of await readdir(target)) chownSync(join(target, name), identity.uid, identity.gid);
     await chmod(target, 0o755);
   };
@@ -142,7 +147,7 @@ export async function createNetwork(programs: string) {
         settings: [...settings, ...toSettings(adapt("cluster.conf", { host, port: 0 }))],
         async fill(data) {
           await fill(data);
-          await write(join(data, "pg_hba.conf"), adapt("cluster-hba.conf", { host, port: 0 }));
+          await write(join(data, "pg_hba.conf"), HBA.replaceAll(GUIDE.network, prefix));
         },
       });
       const port = portOf(server);

@@ -44,7 +44,7 @@ export async function startContainers() {
     /** Resolves with its output, and rejects with it when the command fails. */
     podman,
     /** Runs commands of a guide. */
-    runScript: (file: string) => runAsReader(["sh", "-eu", file], folder, env),
+    runScript: (text: string) => runAsReader(["sh", "-euc", text], folder, env),
     async [Symbol.asyncDispose]() {
       await podman("rm", "--all", "--force", "--volumes", "--time", "0");
       await podman("rmi", "--all", "--force");

@@ -104,7 +104,7 @@ export async function startHaProxy(
   ports: readonly number[],
   probePorts = ports,
 ): Promise<Proxy> {
-  const template = await readFile(`docs/examples/${example}`, "utf8");
+  const template = await readFile(`docs/operators/${example}`, "utf8");
   let index = 0;
   return start(
     example,

@@ -7,3 +7,6 @@ create role refunds_report login;
 alter role refunds_report set default_transaction_read_only = on;
 alter role refunds_report set statement_timeout = '60s';
 grant usage, create on schema public to refunds_migrate;
+-- A role of its own for each operator, because the audit names the role that logged in.
+create role refunds_jane login in role refunds_admin;
+create role refunds_john login in role refunds_admin;

@@ -1,2 +1,0 @@
-podman exec --interactive refunds /usr/local/bin/node dist/server/cli.js \
-  admin payments < payments.jsonl

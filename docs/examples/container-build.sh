@@ -1,1 +1,0 @@
-podman build --format docker --tag refunds .

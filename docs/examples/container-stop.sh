@@ -1,2 +1,0 @@
-podman stop refunds
-podman wait refunds
