@@ -47,7 +47,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
     .description("Works on the database in DATABASE_URL. No server has to run.")
     .addHelpText(
       "after",
-      '\nThe guides "Going live" and "Runbook" in docs/guides say more. Exits with 1 when something was refused or failed,\nand with 2 when the command line is wrong.',
+      '\n"Going live" and "Runbook" in docs/operators say more. Exits with 1 when something was refused or failed,\nand with 2 when the command line is wrong.',
     )
     .configureHelp({ helpWidth: 120, sortSubcommands: false })
     .configureOutput(output)
