@@ -183,7 +183,9 @@ describe("the metrics of a production server", () => {
 
   test("have alerts that each name a section of the runbook", async () => {
     type Rule = { annotations?: { runbook: string } };
-    const { groups } = parse(await readText("server/operators/run/alerts.yaml")) as { groups: { rules: Rule[] }[] };
+    const { groups } = parse(await readText("server/operators/run/alerts.yaml")) as {
+      groups: { rules: Rule[] }[];
+    };
     const named = groups.flatMap(({ rules }) =>
       rules.flatMap(({ annotations }) => annotations?.runbook ?? []),
     );
