@@ -94,21 +94,17 @@ describe("the README of the package", () => {
     const files = [...examples.keys()];
     await Promise.all([...examples].map(([name, code]) => project.write(name, code)));
 
-    expect(files).toHaveLength(9);
+    expect(files).toHaveLength(5);
     expect(
       await project.compile(files, { module, moduleResolution, esModuleInterop: true, skipLibCheck: true }),
     ).toBe("");
   });
 
-  test.each<[string, first: RegExp, second?: RegExp]>([
-    ["refund.mts", /^AUTHORIZED rfd_\S+\n$/, /ProblemError: DUPLICATE_REQUEST_KEY/],
-    ["call.mts", /^AUTHORIZED undefined\n$/, /^made before: rfd_/],
-    ["receiver-test.mts", /^heard refund.authorized\n204\n$/],
-  ])("has %s, which prints %s, and the second time what it has to", async (name, first, second = first) => {
-    await writeExample(name);
+  test("has a refund that works as printed, and is refused when its requestKey is used again", async () => {
+    await writeExample("refund.mts");
 
-    expect(await project.run("node", name)).toMatch(first);
-    expect(await project.run("node", name).catch(String)).toMatch(second);
+    expect(await project.run("node", "refund.mts")).toMatch(/^AUTHORIZED rfd_\S+\n$/);
+    await expect(project.run("node", "refund.mts")).rejects.toThrow(/ProblemError: DUPLICATE_REQUEST_KEY/);
   });
 
   test("has an order whose refund, run again after a crash, is not made twice", async () => {
@@ -130,20 +126,12 @@ describe("the README of the package", () => {
     );
   });
 
-  test("has a client that reports each request, and a subscription, that work as printed", async () => {
-    await writeExample("client.mts");
+  test("has a subscription that works as printed", async () => {
     await writeExample("subscribe.mts");
-    await project.write(
-      "use-client.mjs",
-      `import { client } from "./client.mts";
-      await client.refunds.issue({ paymentId: "pay_recent", amount: 1, requestKey: "reporting-1" });
-      process.env.WEBHOOK_SECRET = "${SECRET_KEY}";
-      await import("./subscribe.mts");`,
-    );
 
-    expect(await project.run("node", "use-client.mjs")).toMatch(
-      /^issueRefund 1 201 \d+ undefined undefined\nstore this: sub_\S+\n$/,
-    );
+    await using program = project.start("subscribe.mts", { WEBHOOK_SECRET: SECRET_KEY });
+
+    expect((await program.exit).stdout).toMatch(/^store this: sub_\S+\n$/);
   });
 
   test("has a receiver in Express that works as printed", async () => {
@@ -168,25 +156,17 @@ describe("the README of the package", () => {
     ]);
   });
 
-  test("has a receiver with the Fetch API, and one of one's own, that work as printed", async () => {
-    await writeExample("route.mts");
+  test("has a function that verifies a delivery as printed", async () => {
     await writeExample("describe-delivery.mts");
     await project.write(
       "deliver.mjs",
-      `import { POST } from "./route.mts";
-      import { describeDelivery } from "./describe-delivery.mts";
+      `import { describeDelivery } from "./describe-delivery.mts";
       const { body, headers } = JSON.parse(process.env.DELIVERY);
-      console.log((await POST(new Request("http://127.0.0.1/", { method: "POST", body, headers }))).status);
       console.log(describeDelivery(body, new Headers(headers)), describeDelivery(body + " ", new Headers(headers)));`,
     );
     const DELIVERY = JSON.stringify(signDelivery(AUTHORIZED_EVENT, new Date()));
     await using program = project.start("deliver.mjs", { WEBHOOK_SECRET: SECRET_KEY, DELIVERY });
 
-    expect((await program.exit).stdout.split("\n")).toEqual([
-      "refund.authorized 2",
-      "204",
-      "refund.authorized 2 no-matching-signature",
-      "",
-    ]);
+    expect((await program.exit).stdout).toBe("refund.authorized 2 no-matching-signature\n");
   });
 });
