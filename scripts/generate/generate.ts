@@ -13,7 +13,6 @@ import { toOpenApi30 } from "./openapi-3.0.ts";
 const CONTRACTS = [
   { source: "openapi/openapi.yaml", bundle: "openapi", types: "types" },
   { source: "openapi/sandbox/openapi.yaml", bundle: "sandbox", types: "sandbox-types" },
-  { source: "openapi/admin/payment-lines.yaml", bundle: "payment-lines", types: "payment-line-types" },
 ] as const;
 
 type Files = [path: string, text: string][];

@@ -16,7 +16,7 @@ const PROSE = [
 
 /** Checks contract and code, each with the tool for its rules. */
 export const lintSteps: readonly Step[] = [
-  { name: "contract lint", command: "node", args: [...REDOCLY, "lint", "refunds", "sandbox", "scenarios"] },
+  { name: "contract lint", command: "node", args: [...REDOCLY, "lint"] },
   { name: "code lint and format", command: "biome", args: ["check", "--error-on-warnings"] },
   {
     name: "import rules",

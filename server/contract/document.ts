@@ -48,7 +48,7 @@ export type DocumentPath = readonly string[];
 /** Any object of a document. */
 export type DocumentNode = Node;
 
-type ContractName = "openapi" | "sandbox" | "payment-lines";
+type ContractName = "openapi" | "sandbox";
 
 const documents = new Map<ContractName, Promise<ContractDocument>>();
 

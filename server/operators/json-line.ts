@@ -12,8 +12,7 @@ import { findSurrogates } from "../contract/violations.ts";
 export type LineError = { readonly error: string };
 
 /**
- * Validates lines of JSON by a schema of `openapi/admin/payment-lines.yaml`, and as strictly as the body of a request: the same
- * limits (D15) and amounts (D13).
+ * Validates lines of JSON by a schema, and as strictly as the body of a request: the same limits (D15) and amounts (D13).
  *
  * @param schema its name
  * @param options.withAmount the name of the schema whose fields may hold money

@@ -1,6 +1,6 @@
-import { readDocument } from "../contract/document.ts";
 import { applyPayment, type PaymentStore } from "./apply-payment.ts";
 import { feedLines, type LineStream } from "./line-feed.ts";
+import { readLineSchemas } from "./line-schemas.ts";
 import { createPaymentLineParser, type PaymentLine } from "./payment-line.ts";
 
 export type PaymentsOptions = LineStream & {
@@ -17,7 +17,7 @@ export type PaymentsOptions = LineStream & {
 export async function feedPayments({ store, now, ...stream }: PaymentsOptions): Promise<boolean> {
   const counts = await feedLines(stream, {
     results: ["applied", "unchanged"],
-    parse: createPaymentLineParser(await readDocument("payment-lines")),
+    parse: createPaymentLineParser(await readLineSchemas()),
     keysOf,
     apply: (line) => applyPayment(store, line, now()),
   });

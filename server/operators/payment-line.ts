@@ -1,10 +1,9 @@
-import type { components } from "../../openapi/generated/payment-line-types.ts";
 import type { ContractDocument } from "../contract/document.ts";
 import { toCents } from "../domain/money.ts";
 import { createLineParser, type LineError } from "./json-line.ts";
+import type { CoverLine, FailLine, PaymentLine as ReceivedLine } from "./line-schemas.ts";
 
-type Schemas = components["schemas"];
-type Named = Pick<Schemas["FailLine"], "merchant" | "paymentId">;
+type Named = Pick<FailLine, "merchant" | "paymentId">;
 
 /** A change of an original payment by the payment system (D25), in the terms of the domain. */
 export type PaymentLine =
@@ -15,21 +14,21 @@ export type PaymentLine =
       readonly clientReferenceId: string | null;
     })
   | (Named & { readonly op: "settle"; readonly settledAt: Date })
-  | Schemas["FailLine"]
-  | Schemas["CoverLine"];
+  | FailLine
+  | CoverLine;
 
 export type ParsePaymentLine = (bytes: Buffer) => PaymentLine | LineError;
 
 /** Reads lines that are valid by the schema `PaymentLine`. */
 export function createPaymentLineParser(document: ContractDocument): ParsePaymentLine {
-  const parse = createLineParser<Schemas["PaymentLine"]>(document, "PaymentLine", { withAmount: "PutLine" });
+  const parse = createLineParser<ReceivedLine>(document, "PaymentLine", { withAmount: "PutLine" });
   return (bytes) => {
     const parsed = parse(bytes);
     return "error" in parsed ? parsed : toPaymentLine(parsed.value);
   };
 }
 
-function toPaymentLine(line: Schemas["PaymentLine"]): PaymentLine {
+function toPaymentLine(line: ReceivedLine): PaymentLine {
   if (line.op === "settle") return { ...line, settledAt: new Date(line.settledAt) };
   if (line.op !== "put") return line;
   const { amount, requestKey = null, clientReferenceId = null, ...name } = line;

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { readDocument } from "../contract/document.ts";
 import { listPayouts } from "../storage/payments/payouts.ts";
 import { type KnownRefund, type Reconciled, reconcileRefund } from "../storage/payments/reconcile.ts";
 import { type Bound, bindStore } from "../storage/storage.ts";
 import { openClock, type RunWork, readInput } from "./context.ts";
 import { feedLines, type LineStream } from "./line-feed.ts";
+import { readLineSchemas } from "./line-schemas.ts";
 import { limitOption } from "./options.ts";
 import { type Output, toJsonLine } from "./output.ts";
 import { createPayoutLineParser, toPayoutLine } from "./payout-line.ts";
@@ -84,7 +84,7 @@ type ReconcileOptions = LineStream & {
 async function reconcile({ store, now, ...stream }: ReconcileOptions): Promise<boolean> {
   const counts = await feedLines(stream, {
     results: ["inserted", "kept", "unchanged", "different"],
-    parse: createPayoutLineParser(await readDocument("payment-lines")),
+    parse: createPayoutLineParser(await readLineSchemas()),
     keysOf: ({ merchant, paymentId, originalPaymentId, requestKey }) =>
       Object.entries({ paymentId, originalPaymentId, requestKey }).map((field) =>
         JSON.stringify([merchant, ...field]),

@@ -1,11 +1,9 @@
-import type { components } from "../../openapi/generated/payment-line-types.ts";
 import type { ContractDocument } from "../contract/document.ts";
 import { fromCents, toCents } from "../domain/money.ts";
 import type { Payout } from "../storage/payments/payouts.ts";
 import type { KnownRefund } from "../storage/payments/reconcile.ts";
 import { createLineParser, type LineError } from "./json-line.ts";
-
-export type PayoutLine = components["schemas"]["PayoutLine"];
+import type { PayoutLine } from "./line-schemas.ts";
 
 /** An authorized refund as the payment system gets it. */
 export function toPayoutLine({ amountCents, authorizedAt, ...payout }: Payout): PayoutLine {

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { readDocument } from "../../../../server/contract/document.ts";
+import { readLineSchemas } from "../../../../server/operators/line-schemas.ts";
 import { createPaymentLineParser } from "../../../../server/operators/payment-line.ts";
 
-const parsePaymentLine = createPaymentLineParser(await readDocument("payment-lines"));
+const parsePaymentLine = createPaymentLineParser(await readLineSchemas());
 
 const payment = { merchant: "acme", paymentId: "pay_1" };
 const amount = { currency: "USD", value: 19.99 };
