@@ -9,7 +9,7 @@ import { startRestoreWatch } from "./background/restore-watch.ts";
 import { startSharedClock } from "./background/shared-clock.ts";
 import type { Config } from "./config/config.ts";
 import { createHttpServer } from "./http/http-server.ts";
-import { startProbeServer } from "./http/probe-server.ts";
+import { startProbeServer } from "./http/probes.ts";
 import { openMetrics } from "./observability/metrics.ts";
 import { createChanges } from "./sandbox/handlers/changes.ts";
 import { openSandbox, prepareSandbox } from "./sandbox/sandbox.ts";
@@ -53,7 +53,7 @@ export type RunningServer = {
   isLocal: boolean;
   /** The address of `/metrics`; undefined when it is not served. */
   metricsUrl: string | undefined;
-  /** The address of the probes' own thread; undefined when they have none. */
+  /** The address of the probes' own port; undefined when they have none. */
   probeUrl: string | undefined;
   database: Database;
   /** Refuses new requests, waits for those in flight, then closes every part. May be called again. */
@@ -208,7 +208,7 @@ async function startParts(
   });
   running.http = http;
   await http.start(app);
-  const probeServer = await startProbeServer({ ...config, ...probes });
+  const probeServer = await startProbeServer({ host: config.host, port: config.probePort }, probes);
   running.probes = probeServer;
   // Not before: where no probe can tell that the server leaves, there is nothing to wait for.
   running.readiness = { stop: http.leave };

@@ -44,7 +44,6 @@ export const PACKAGES = {
     modules: [
       "server/sandbox/cli.ts",
       "server/sandbox/index.ts",
-      "server/http/probe-thread.ts",
       "server/storage/database/create-cluster.ts",
     ],
     typed: ["server/sandbox/index.ts"],
@@ -71,7 +70,7 @@ export const PACKAGES = {
   },
   server: {
     folder: "server",
-    modules: ["server/cli.ts", "server/http/probe-thread.ts"],
+    modules: ["server/cli.ts"],
     files: [CONTRACTS, DOCS],
     shipped: { "server/operators/run": "run" },
     pinned: true,
@@ -93,7 +92,6 @@ export const PACKAGES = {
     folder: "test/certify",
     modules: [
       "test/certify/cli.ts",
-      "server/http/probe-thread.ts",
       "server/storage/database/create-cluster.ts",
     ],
     files: [CONTRACTS, "docs/{interface,decisions}.md"],

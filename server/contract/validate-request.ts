@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
+import { parse } from "node:url";
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
 import * as openApiValidator from "express-openapi-validator";
 import { toPointer } from "../../openapi/document/pointer.ts";
@@ -44,6 +45,7 @@ export function createRequestValidator(
   document: ContractDocument,
   { ignoreUnknownQuery }: { ignoreUnknownQuery: boolean },
 ): RequestValidator {
+  speedUpUrlParse();
   const patterns = readPatternMessages(document);
   let created: ReturnType<typeof createMiddlewares> | undefined;
   /** With the first request: the library reads the whole document, and compiles the schema of all OpenAPI documents. */
@@ -182,4 +184,16 @@ async function runAll(middlewares: readonly RequestHandler[], request: Request):
     });
     if (error !== undefined && !(error instanceof openApiValidator.error.BadRequest)) throw error;
   }
+}
+
+/**
+ * Makes the calls of `url.parse` cheap that express-openapi-validator makes, one for each request. Until a file outside of packages
+ * has called this deprecated function, Node looks through the stack of each call for one to warn of: so it is called once here,
+ * without the warning.
+ */
+function speedUpUrlParse(): void {
+  const { noDeprecation = false } = process;
+  process.noDeprecation = true;
+  parse("/");
+  process.noDeprecation = noDeprecation;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import {
   createServer,
   type IncomingMessage,
@@ -7,7 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type Server as NetServer, Socket } from "node:net";
+import { type AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import {
@@ -17,8 +18,8 @@ import {
   toProblemBody,
   unavailable,
 } from "../contract/problem.ts";
-import { boundTo, listenWidely, toUrl } from "./listen.ts";
 import { logRefusals } from "./overload.ts";
+import { toUrl } from "./probes.ts";
 import { isLoopback } from "./request-head.ts";
 
 /** Longer than the limit for the body, whose response explains more. */
@@ -29,6 +30,13 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * lost.
  */
 const KEEP_ALIVE_MS = 65_000;
+
+/**
+ * How many connections may wait to be accepted, if the system allows that many. Further ones are dropped, and their callers
+ * try again after one, three and seven seconds. Node's default of 511 is less than what arrives at once when another replica
+ * stops.
+ */
+const BACKLOG = 4_096;
 
 export type HttpServerOptions = {
   host: string;
@@ -67,20 +75,20 @@ export type HttpServer = {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { host, port, drainMs, stopDelaySeconds } = options;
   let server: Server | undefined;
-  let others: readonly NetServer[] = [];
   let local = false;
   let leaving = false;
   let draining = false;
-  const urlOf = (name: string) => (server ? toUrl(server, name) : "");
+  const urlOf = (name: string) => (server ? toUrl(addressOf(server), name) : "");
   return {
     async start(app) {
       const starting = createServerFor(app, options);
       server = starting;
       // Before its first request; and a server that stops has no address any more.
       starting.once("listening", () => {
-        local = isLoopback(boundTo(starting).address);
+        local = isLoopback(addressOf(starting).address);
       });
-      others = await listenWidely(starting, { host, port });
+      starting.listen({ host, port, backlog: BACKLOG });
+      await once(starting, "listening"); // rejects with the error of the system
     },
     url: () => urlOf(host),
     // One that listens on every address reaches itself on one of them.
@@ -96,9 +104,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     async stop() {
       draining = true;
-      if (server) await drain(server, others, drainMs);
+      if (server) await drain(server, drainMs);
     },
   };
+}
+
+function addressOf(server: Server): AddressInfo {
+  return server.address() as AddressInfo; // it listens on a port
 }
 
 /**
@@ -222,10 +234,10 @@ function toProblem(code: string | undefined): ProblemError {
  * Stops accepting connections, and waits for the requests in flight: at most the given time in milliseconds, after which
  * their connections are cut. Idle connections are closed at once, because one that is kept alive would hold the server open.
  */
-async function drain(server: Server, others: readonly NetServer[], limitMs: number): Promise<void> {
+async function drain(server: Server, limitMs: number): Promise<void> {
   const closeIdle = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), limitMs);
-  await Promise.all([server, ...others].map((one) => new Promise((resolve) => one.close(resolve))));
+  await new Promise((resolve) => server.close(resolve));
   clearInterval(closeIdle);
   clearTimeout(cut);
 }

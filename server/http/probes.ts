@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import express, { type Router } from "express";
 import pTimeout from "p-timeout";
 import { ProblemError } from "../contract/problem.ts";
@@ -12,23 +15,17 @@ export type ProbeOptions = {
   isDraining: () => boolean;
 };
 
-/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or can't serve them. */
-export function createProbes(options: ProbeOptions): Router {
-  const router = express.Router({ caseSensitive: true, strict: true });
-  router.get("/healthz", (_request, response) => {
-    sendJson(response, "application/json", { status: "ok" });
-  });
-  router.get("/readyz", async (_request, response) => {
-    const ready = await isReady(options);
-    response.status(ready ? 200 : 503);
-    sendJson(response, "application/json", { status: ready ? "ready" : "unavailable" });
-  });
-  router.all(["/healthz", "/readyz"], refuseMethod);
-  return router;
+/** What a probe of this path responds with; undefined for any other path. */
+async function probe(path: string, options: ProbeOptions) {
+  if (path === "/healthz") return { code: 200, body: { status: "ok" } };
+  if (path !== "/readyz") return undefined;
+  return (await isReady(options))
+    ? { code: 200, body: { status: "ready" } }
+    : { code: 503, body: { status: "unavailable" } };
 }
 
 /** Whether the server can serve calls. */
-export async function isReady({ readinessChecks, isDraining }: ProbeOptions): Promise<boolean> {
+async function isReady({ readinessChecks, isDraining }: ProbeOptions): Promise<boolean> {
   if (isDraining()) return false;
   try {
     await pTimeout(Promise.all(readinessChecks.map((check) => check())), { milliseconds: READY_LIMIT_MS });
@@ -38,7 +35,58 @@ export async function isReady({ readinessChecks, isDraining }: ProbeOptions): Pr
   }
 }
 
+/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or can't serve them. */
+export function createProbes(options: ProbeOptions): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  router.get(["/healthz", "/readyz"], async (request, response) => {
+    const { code, body } = (await probe(request.path, options)) ?? { code: 404, body: {} };
+    response.status(code);
+    sendJson(response, "application/json", body);
+  });
+  router.all(["/healthz", "/readyz"], refuseMethod);
+  return router;
+}
+
 /** For pages and probes, which allow only reading. */
 export function refuseMethod(): never {
   throw new ProblemError("METHOD_NOT_ALLOWED", { headers: { Allow: "GET, HEAD" } });
+}
+
+export type ProbeServer = {
+  /** Its address, such as `http://127.0.0.1:9001`; undefined without a port. */
+  url: string | undefined;
+  stop(): Promise<void>;
+};
+
+/**
+ * Serves the probes on a port of their own as well: on the port of the callers, a probe's connection is accepted after those of all
+ * callers who connected before it.
+ *
+ * @param port undefined: they have none
+ */
+export async function startProbeServer(
+  { host, port }: { host: string; port: number | undefined },
+  options: ProbeOptions,
+): Promise<ProbeServer> {
+  if (port === undefined) return { url: undefined, stop: async () => {} };
+  const server = createServer(async ({ method = "", url = "" }, response) => {
+    const found = ["GET", "HEAD"].includes(method) ? await probe(url, options) : undefined;
+    const { code, body } = found ?? { code: 404, body: {} };
+    response.writeHead(code, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+  });
+  server.listen({ host, port });
+  await once(server, "listening"); // rejects with the error of the system
+  return {
+    url: toUrl(server.address() as AddressInfo, host), // it listens on a port
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The address of a listening server, such as `http://127.0.0.1:3000`. */
+export function toUrl({ port }: AddressInfo, host: string): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

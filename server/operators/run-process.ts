@@ -1,9 +1,7 @@
-import { refuseInspector } from "../process/no-inspector.ts";
 import { runAdmin } from "./run-command.ts";
 
 /** Runs an operator's command in this process, whose exit code tells how it ended. */
 export async function runAdminProcess(args: readonly string[]): Promise<void> {
-  refuseInspector();
   const interrupted = new AbortController();
   // `once`, so that a second signal ends a command that hangs.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());

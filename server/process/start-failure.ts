@@ -7,8 +7,6 @@ import {
   DataDirUnusableError,
 } from "../storage/database/lock.ts";
 import { StoreStartError } from "../storage/database/start-error.ts";
-import { readOwner } from "./owner.ts";
-import { findPortHolder } from "./port-holder.ts";
 
 /** What the operator can change when a system call fails at the start, by the name of the call. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -20,7 +18,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Errors whose messages say what to do. */
-const EXPECTED = [ConfigError, DataDirIncompleteError, DataDirUnusableError, StoreStartError];
+const EXPECTED = [
+  ConfigError,
+  DataDirIncompleteError,
+  DataDirLockedError,
+  DataDirUnusableError,
+  StoreStartError,
+];
 
 /**
  * Why a server can't start: one or two sentences for a wrong setting or a failed system call, and the stack for anything
@@ -28,9 +32,8 @@ const EXPECTED = [ConfigError, DataDirIncompleteError, DataDirUnusableError, Sto
  *
  * @param config undefined when the settings themselves are wrong
  */
-export async function explainStartFailure(error: unknown, config: Config | undefined): Promise<string> {
+export function explainStartFailure(error: unknown, config: Config | undefined): string {
   for (const expected of EXPECTED) if (error instanceof expected) return error.message;
-  if (error instanceof DataDirLockedError) return explainLock(error);
   if (!(error instanceof Error)) return String(error);
   const { code, syscall, port, hostname } = error as NodeJS.ErrnoException & {
     port?: number;
@@ -43,25 +46,11 @@ export async function explainStartFailure(error: unknown, config: Config | undef
   return remedy ? `${error.message}. ${remedy}` : (error.stack ?? error.message);
 }
 
-async function explainLock(error: DataDirLockedError): Promise<string> {
-  const owner = await readOwner(error.dataDir);
-  if (!owner) return error.message;
-  return (
-    `The data folder ${error.dataDir} is in use by the sandbox at ${owner.url} (process ${owner.pid}). ` +
-    "Use that one, stop it, or choose another folder with DATA_DIR."
-  );
-}
-
-async function explainTakenPort(port: number, { host, probePort, metricsPort }: Config): Promise<string> {
-  const name = ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
-  const url = `http://${name}:${port}`;
-  const { pid, command, isSandbox } = await findPortHolder(url);
-  const process = pid === undefined ? "another process" : `process ${pid}${command ? ` (${command})` : ""}`;
-  const holder = isSandbox ? `the sandbox at ${url}, ${process}` : process;
-  const setting = { PROBE_PORT: probePort, METRICS_PORT: metricsPort };
-  const own = Object.entries(setting).find(([, value]) => value === port);
+function explainTakenPort(port: number, { host, probePort, metricsPort }: Config): string {
+  const settings = { PROBE_PORT: probePort, METRICS_PORT: metricsPort };
+  const own = Object.entries(settings).find(([, value]) => value === port);
   const other = own ? `choose another port with ${own[0]}` : "take a free port with --port 0 (PORT=0)";
-  return `Port ${port} of ${host} is taken by ${holder}. Stop it, or ${other}.`;
+  return `Port ${port} of ${host} is taken by another process. Stop it, or ${other}.`;
 }
 
 function explainUnknownHost(host: string): string {

@@ -26,9 +26,6 @@ export function onStopSignal(stop: (cause: string) => void): void {
 /** Milliseconds that a stop may take in total; more than requests and webhook attempts in flight are given. */
 const STOP_LIMIT_MS = 9_800;
 
-/** Milliseconds that the process has after a stop to end by itself; a pending lookup can keep it alive. */
-const LEFT_OVER_MS = 100;
-
 export type StopOptions = {
   log: ProcessLog;
   /** For a sandbox: writes text for people, where production logs JSON. */
@@ -50,15 +47,5 @@ export function stopOnSignal(close: () => Promise<void>, { log, print, delaySeco
     if (print) print("Stopped.\n");
     else log.logger.info("stopped");
     if (!(await log.close())) kill();
-    // Unreferenced as well: only a lookup without a response from its nameserver can still be pending.
-    setTimeout(endWithoutThreads, LEFT_OVER_MS).unref();
   });
-}
-
-/**
- * Ends the process with code 0 by replacing it with an empty program. `process.exit()` would wait for the threads of
- * lookups, which can't be cancelled; `stuck-lookup.test.ts` shows that no other way ends it in order.
- */
-function endWithoutThreads(): void {
-  process.execve?.(process.execPath, [process.execPath, "--eval", ""], {});
 }

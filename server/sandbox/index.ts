@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import { readConfig } from "../config/config.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { createLogger } from "../observability/logger.ts";
@@ -64,7 +63,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     DATA_DIR: dataDir,
   });
   const logger = createLogger(log ? config.logLevel : "silent", { write: (line) => log?.(line.trimEnd()) });
-  const { url, close } = await withBaselineCode(() => startServer(config, { logger }));
+  const { url, close } = await startServer(config, { logger });
   return {
     ...createCalls(url, ACCESS_TOKEN),
     url,
@@ -74,20 +73,4 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-const BASELINE = ["wasm-tier-up", "wasm-dynamic-tiering"] as const;
-
-/**
- * Has V8 keep the baseline code of the WebAssembly that is compiled meanwhile, which is the embedded PostgreSQL. To optimize it
- * takes as much processor time as all the rest of a start, and a test suite is over before that pays. V8 looks at these flags
- * when it compiles a module: what the process compiles later is optimized as ever.
- */
-async function withBaselineCode<T>(start: () => Promise<T>): Promise<T> {
-  for (const flag of BASELINE) setFlagsFromString(`--no-${flag}`);
-  try {
-    return await start();
-  } finally {
-    for (const flag of BASELINE) setFlagsFromString(`--${flag}`);
-  }
 }

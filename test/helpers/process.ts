@@ -16,11 +16,8 @@ export const PROCESS_ENV: Readonly<Record<string, string>> = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL("../../.cache/node", import.meta.url)),
 };
 
-/** The options of Node that package.json, the service unit and the container start the server with. */
-export const SERVER_OPTIONS = ["--heap-growing-percent=30", "--max-semi-space-size=8"];
-
 /** The server as `npm start` runs it. */
-export const SERVER = [process.execPath, ...SERVER_OPTIONS, "server/main.ts"];
+export const SERVER = [process.execPath, "server/main.ts"];
 
 /** The last line that a server prints before it takes calls: a sandbox's example call, or production's log line. */
 const SERVER_READY = /curl .*\n|"msg":"listening".*\n/;

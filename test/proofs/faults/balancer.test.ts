@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { SERVER_OPTIONS, type ServerProcess } from "../../helpers/process.ts";
+import type { ServerProcess } from "../../helpers/process.ts";
 import { roundsOf } from "./setup/figures.ts";
 import { createLastingStore } from "./setup/lasting-store.ts";
 import { findOrSkip, startHaProxy } from "./setup/programs.ts";
@@ -17,7 +17,7 @@ test("servers of the release before are replaced one by one behind a balancer, a
   const program = findOrSkip(context, FAULT, "haproxy");
   await using before = await checkOutReleaseBefore();
   const store = await createLastingStore("postgres");
-  const command = [process.execPath, ...SERVER_OPTIONS, "server/main.ts"];
+  const command = [process.execPath, "server/main.ts"];
   const servers: ServerProcess[] = [];
   while (servers.length < SERVERS)
     servers.push(await store.start({ command, cwd: before.folder, env: { STOP_DELAY } }));

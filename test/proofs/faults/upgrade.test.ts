@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, LATER, laterMigrations } from "../../helpers/databases.ts";
-import { runProgram, SERVER_OPTIONS, startServerProcess } from "../../helpers/process.ts";
+import { runProgram, startServerProcess } from "../../helpers/process.ts";
 import { doDailyWork, type RunAdmin } from "./setup/daily-work.ts";
 import { record } from "./setup/figures.ts";
 import { postgresEnv } from "./setup/lasting-store.ts";
@@ -30,7 +30,7 @@ async function startBefore() {
   const database = await createTestDatabase("postgres", { empty: true });
   const env = postgresEnv(database.url);
   const server = await startServerProcess({
-    command: [process.execPath, ...SERVER_OPTIONS, "server/main.ts"],
+    command: [process.execPath, "server/main.ts"],
     cwd: before.folder,
     env: { LOG_LEVEL: "silent", ...env },
   });

@@ -8,7 +8,6 @@ import { type AppOptions, createApp } from "../../../../server/app.ts";
 import { sandboxAccess } from "../../../../server/auth/access.ts";
 import { readConfig } from "../../../../server/config/config.ts";
 import { noObserver } from "../../../../server/observability/observer.ts";
-import { speedUpUrlParse } from "../../../../server/process/url-parse.ts";
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 
 /*
@@ -37,7 +36,6 @@ const refund = {
 };
 
 async function createOurs(): Promise<RequestListener> {
-  await speedUpUrlParse(); // as the server's program does
   const realNow = () => new Date();
   const options = {
     config: readConfig({}),
