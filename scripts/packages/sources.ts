@@ -90,10 +90,7 @@ export const PACKAGES = {
   },
   certify: {
     folder: "test/certify",
-    modules: [
-      "test/certify/cli.ts",
-      "server/storage/database/create-cluster.ts",
-    ],
+    modules: ["test/certify/cli.ts", "server/storage/database/create-cluster.ts"],
     files: [CONTRACTS, "docs/{interface,decisions}.md"],
     copies: PREPARED_CLUSTER,
   },
