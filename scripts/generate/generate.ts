@@ -6,7 +6,6 @@ import { replaceFile, withTempDir } from "../command/files.ts";
 import { runRedocly } from "../command/redocly.ts";
 import { ROOT } from "../command/root.ts";
 import { toDocumentedTypes } from "./documented-types.ts";
-import { includeFiles } from "./included.ts";
 import { toOpenApi30 } from "./openapi-3.0.ts";
 
 /** The documents written by hand, and the names of what is generated from each. */
@@ -30,7 +29,6 @@ async function generate(): Promise<Files> {
       "openapi/openapi.yaml",
       stringify(twin, { aliasDuplicateObjects: false, lineWidth: 0 }),
     ),
-    ...(await includeFiles(ROOT)),
   ];
 }
 
