@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Settle an original payment
-         * @description The payment settles, now or at the time given. Its waiting refunds become due three business days later.
+         * @description The payment settles, now or at the time given. Its waiting refunds get the date on which they are due.
          */
         post: operations["settlePayment"];
         delete?: never;
@@ -677,7 +677,7 @@ export interface components {
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
         /** @description The `clientReferenceId` of the request, or `null` when it had none. */
         ReturnedReference: string | null;
-        /** @description The bank holidays that its three business days skip, the earliest first. */
+        /** @description The bank holidays that its wait skips, the earliest first. */
         SkippedHolidays: string[];
         /** @description When a waiting refund is due; `null` while its payment has not settled, and when the refund no longer waits. */
         RefundDue: {
@@ -686,7 +686,7 @@ export interface components {
              * @description When it becomes `AUTHORIZED`, by the clock of the sandbox.
              */
             at: string;
-            /** @description The bank holidays that its three business days skip, the earliest first. */
+            /** @description The bank holidays that its wait skips, the earliest first. */
             holidays: components["schemas"]["SkippedHolidays"];
         } | null;
         /** @description A status that a refund has had. */
@@ -1050,7 +1050,7 @@ export interface components {
              * @description When it is due.
              */
             at: string;
-            /** @description The bank holidays that its three business days skip, the earliest first. */
+            /** @description The bank holidays that its wait skips, the earliest first. */
             holidays: components["schemas"]["SkippedHolidays"];
         };
         /** @description What is scheduled, and when. */

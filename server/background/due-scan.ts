@@ -19,7 +19,7 @@ export type DueScanParts = {
 };
 
 /**
- * Authorizes the refunds whose wait of three business days is over: every second and on request, as when the sandbox's clock is
+ * Authorizes the refunds whose wait is over: every second and on request, as when the sandbox's clock is
  * advanced. A run rejects with the first error after it has authorized all others.
  */
 export function startDueScan({

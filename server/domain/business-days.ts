@@ -9,7 +9,7 @@ const FIRST_YEAR = 2020;
 const LAST_YEAR = 2099;
 
 /** D16: a refund is authorized from the start of this business day after the date of settlement. */
-const WAITING_BUSINESS_DAYS = 3;
+export const WAITING_BUSINESS_DAYS = 3;
 
 /** The names of the closed days of a year, by their dates. */
 const closedDaysByYear = new Map<number, ReadonlyMap<string, string>>();
@@ -49,7 +49,7 @@ function holidayOn(date: Temporal.PlainDate): string | null {
   return closedDays(date.year).get(date.toString()) ?? null;
 }
 
-/** The bank holidays that lie in the three business days before a refund is due (D16), the earliest first. */
+/** The bank holidays that lie in the wait before a refund is due (D16), the earliest first. */
 export function holidaysBefore(dueAt: Date): string[] {
   const names: string[] = [];
   let day = toEastern(dueAt).toPlainDate();
@@ -85,7 +85,7 @@ const MAX_HOURS = 10_000;
 /** When refunds are due, in milliseconds, by the hour of the settlement: many refunds are of payments of the same days. */
 const dueByHour = new Map<number, number>();
 
-/** When a refund of a payment settled at this instant is authorized: 00:00 Eastern, third business day after (D16). */
+/** When a refund of a payment settled at this instant is authorized: 00:00 Eastern, when enough business days have passed (D16). */
 export function refundDueAt(settledAt: Date): Date {
   // Eastern time differs from UTC by whole hours, so the Eastern date is the same throughout an hour.
   const hour = Math.floor(settledAt.getTime() / HOUR_MS);

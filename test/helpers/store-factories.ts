@@ -30,7 +30,7 @@ import { bindStore } from "../../server/storage/storage.ts";
 export const NOW = new Date("2026-11-16T15:00:00.000Z");
 /** Long enough before, for a refund to be authorized at once. */
 export const LONG_AGO = new Date("2026-10-01T15:00:00.000Z");
-/** Three business days after NOW and later. */
+/** When refunds of payments that settled at NOW are due. */
 export const LATER = new Date("2026-11-30T15:00:00.000Z");
 
 /** A new merchant. */

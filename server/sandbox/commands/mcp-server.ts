@@ -42,8 +42,7 @@ const TOOLS: readonly Tool[] = [
     contract: "sandbox",
     path: "/sandbox/clock/advance",
     method: "post",
-    description:
-      "Moves the sandbox's clock forward, and authorizes each refund that falls due. A PENDING refund is authorized after three business days.",
+    description: "Moves the sandbox's clock forward, and authorizes each refund that falls due.",
   },
   {
     name: "list_payments",

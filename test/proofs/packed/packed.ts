@@ -24,7 +24,7 @@ const START = `import { startSandbox } from "@refund-contract/sandbox";
 const start = performance.now();
 const sandbox = await startSandbox();
 console.log("ready after " + Math.round(performance.now() - start) + " ms");
-await sandbox.clock.advance({ businessDays: 3 });
+await sandbox.clock.advance({ by: "P30D" });
 await sandbox.close();
 `;
 

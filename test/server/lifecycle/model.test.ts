@@ -28,7 +28,7 @@ const RUNS_PER_ROUND = 5;
 
 const index = fc.nat(100);
 const cents = fc.constantFrom(1, 7, 10_00, 33_33, 100_00, 9_999_999_999_99);
-/** Times around the three business days that a refund waits, with weekends and holidays. */
+/** Times around the days that a refund waits, with weekends and holidays. */
 const hoursAgo = fc.oneof(fc.nat(150), fc.constantFrom(0, 1, 30 * 24));
 const reuse = fc.option(index, { freq: 4 });
 

@@ -214,7 +214,7 @@ describe("the metrics of a server", () => {
       await post(server.url, "/v1/webhook/subscribe", subscriptionTo(url));
 
     await post(server.url, "/v1/refunds", refundOf("pay_recent"));
-    await post(server.url, "/sandbox/clock/advance", { businessDays: 3 });
+    await post(server.url, "/sandbox/clock/advance", { by: "P30D" });
     await receiver.first(2);
 
     const samples = await until(async () => {

@@ -56,7 +56,7 @@ test.each([
 async function refundLater(url: string, target: string) {
   await post(url, "/v1/webhook/subscribe", subscriptionTo(target));
   const { body } = await post<{ paymentId: string }>(url, "/v1/refunds", refundOf("pay_recent"));
-  await post(url, "/sandbox/clock/advance", { businessDays: 3 });
+  await post(url, "/sandbox/clock/advance", { by: "P30D" });
   return body.paymentId;
 }
 

@@ -68,7 +68,7 @@ test("with the SDK of the guide, a refund is one trace from its call to its last
     headers,
   });
   await receiver.first(1);
-  await acme.sandbox("advanceClock", { body: { businessDays: 3 } });
+  await acme.sandbox("advanceClock", { body: { by: "P30D" } });
   const received = await receiver.first(2);
   const find = (name: string, isIt: (span: Exported) => boolean = () => true) =>
     until(() => spansOf(collector).find((span) => span.name === name && isIt(span)));
@@ -108,7 +108,7 @@ test("with the SDK of the guide, a refund is one trace from its call to its last
       "http.response.status_code": 204,
     })),
   );
-  // Each piece of work is a trace of its own: a span that lasts three business days would be of no use.
+  // Each piece of work is a trace of its own: a span that lasts for days would be of no use.
   const traces = [call, batch, dueScan, ...attempts].map(({ traceId }) => traceId);
   expect(new Set(traces).size).toBe(5);
   const sent = { traceparent: `00-${call.traceId}-${call.spanId}-01`, tracestate: "vendor=1" };

@@ -148,7 +148,7 @@ describe("npm run listen", () => {
     const request = refundOf("pay_recent", { clientReferenceId: "order-1042" });
     const { paymentId } = (await post<Refund>(server.url, "/v1/refunds", request)).body;
     await command.untilPrinted(new RegExp(`refund\\.pending +${paymentId}  #1  PENDING order-1042\n`));
-    await sandbox("advanceClock", { body: { businessDays: 3 } });
+    await sandbox("advanceClock", { body: { by: "P30D" } });
     await command.untilPrinted(new RegExp(`refund\\.authorized +${paymentId}  #2  AUTHORIZED order-1042\n`));
 
     command.kill("SIGTERM");

@@ -52,7 +52,7 @@ describe("the server of the Model Context Protocol", () => {
     const issued = await call("issue_refund", REFUND);
     const repeated = await call("issue_refund", REFUND);
     const explained = await call("explain_error", { errorCode: "DUPLICATE_REQUEST_KEY" });
-    const advanced = await call("advance_clock", { businessDays: 3 });
+    const advanced = await call("advance_clock", { by: "P30D" });
     await receiver.first(1);
     const deliveries = JSON.parse((await call("list_deliveries", { limit: 1 })).text);
     const redelivered = await call("redeliver", { webhookId: deliveries.items[0].webhookId });

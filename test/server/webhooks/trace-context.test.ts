@@ -17,7 +17,7 @@ describe.each(engines)("the trace of a call on %s", (engine) => {
       .map((line) => JSON.parse(line))
       .filter((line) => line.msg === msg && line.paymentId === paymentId);
 
-  test("comes back with every event of its refund, three business days later too, and is shown", async () => {
+  test("comes back with every event of its refund, days later too, and is shown", async () => {
     await using receiver = await startReceiver();
     const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
@@ -32,7 +32,7 @@ describe.each(engines)("the trace of a call on %s", (engine) => {
       options,
     );
     await receiver.first(2);
-    await acme.sandbox("advanceClock", { body: { businessDays: 3 } });
+    await acme.sandbox("advanceClock", { body: { by: "P30D" } });
     await receiver.first(3);
     await acme.sandbox("failPayment", { path: { paymentId: payment.paymentId } });
 

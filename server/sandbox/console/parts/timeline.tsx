@@ -106,10 +106,10 @@ function inWords({ paymentStatus, errorDetails, due }: Refund, { settledAt }: De
   }
   if (paymentStatus === "AUTHORIZED") return "AUTHORIZED: the money is on its way.";
   if (!due || settledAt === null) {
-    return "PENDING until three business days after the payment settles. It has not settled yet.";
+    return "PENDING until its wait after settlement is over. The payment has not settled yet.";
   }
   const skipped = due.holidays.length > 0 ? `, ${due.holidays.join(" and ")} skipped` : "";
-  return `PENDING because the payment settled on ${toEastern(settledAt)}; due ${toEastern(due.at)}, three business days later${skipped}.`;
+  return `PENDING because the payment settled on ${toEastern(settledAt)}; due ${toEastern(due.at)}${skipped}.`;
 }
 
 /** How much of a payment has been refunded. */

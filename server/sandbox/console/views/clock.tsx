@@ -10,7 +10,7 @@ type Due = SandboxSchemas["Due"];
 const STEPS: readonly [label: string, step: Advance][] = [
   ["+1 hour", { by: "PT1H" }],
   ["+1 business day", { businessDays: 1 }],
-  ["+3 business days", { businessDays: 3 }],
+  ["+30 days", { by: "P30D" }],
 ];
 
 /** The sandbox's time, what is due next, and the ways to move on. */

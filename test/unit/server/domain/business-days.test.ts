@@ -8,6 +8,7 @@ import {
   plusBusinessDays,
   plusDuration,
   refundDueAt,
+  WAITING_BUSINESS_DAYS,
 } from "../../../../server/domain/business-days.ts";
 import fixture from "../../../fixtures/business-days.json" with { type: "json" };
 
@@ -141,12 +142,12 @@ describe("plusBusinessDays", () => {
     expect(toEasternText(plusBusinessDays(eastern(now), count))).toBe(expected);
   });
 
-  test("goes forward, and authorizes after three business days what settled today", () => {
+  test("goes forward, and authorizes what settled today on the day after the wait, and not before", () => {
     fc.assert(
       fc.property(anyInstant, fc.integer({ min: 1, max: 10 }), (now, count) => {
         expect(plusBusinessDays(now, count) > now).toBe(true);
-        expect(plusBusinessDays(now, 3) >= refundDueAt(now)).toBe(true);
-        expect(plusBusinessDays(now, 2) < refundDueAt(now)).toBe(true);
+        expect(plusBusinessDays(now, WAITING_BUSINESS_DAYS) >= refundDueAt(now)).toBe(true);
+        expect(plusBusinessDays(now, WAITING_BUSINESS_DAYS - 1) < refundDueAt(now)).toBe(true);
       }),
     );
   });

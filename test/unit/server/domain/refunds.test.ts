@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../../openapi/document/contract.ts";
+import { refundDueAt } from "../../../../server/domain/business-days.ts";
 import {
   failureBy,
   firstStatus,
@@ -13,7 +14,7 @@ import {
 } from "../../../../server/domain/refunds.ts";
 
 const SETTLED_AT = new Date("2026-11-16T15:00:00.000Z");
-const DUE_AT = new Date("2026-11-19T05:00:00.000Z");
+const DUE_AT = refundDueAt(SETTLED_AT);
 const BEFORE_DUE = new Date(DUE_AT.getTime() - 1);
 
 const settled = {
@@ -39,7 +40,12 @@ describe("the first status of a refund", () => {
       DUE_AT,
       { paymentStatus: "PENDING", dueAt: null },
     ],
-    ["waits three business days", settled, BEFORE_DUE, { paymentStatus: "PENDING", dueAt: DUE_AT }],
+    [
+      "waits until the day on which it is due",
+      settled,
+      BEFORE_DUE,
+      { paymentStatus: "PENDING", dueAt: DUE_AT },
+    ],
     ["is authorized from that day's first instant on", settled, DUE_AT, { paymentStatus: "AUTHORIZED" }],
   ])("%s", (_, original, now, expected) => {
     expect(firstStatus(original, 10_00, { now })).toMatchObject(expected);
