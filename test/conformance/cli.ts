@@ -1,4 +1,35 @@
 #!/usr/bin/env node
-import { runConform } from "./command.ts";
+import { runCommand, writeReports } from "../reporting/command.ts";
+import { toJson, toJunit } from "../reporting/report.ts";
+import { createTerminal } from "../reporting/terminal.ts";
+import { type CommandOptions, readOptions } from "./options.ts";
+import { type ConformReport, runConformance } from "./run-conformance.ts";
 
-await runConform("npx @refund-contract/conformance");
+/** How the help says that the command is run. */
+const NAME =
+  process.env.npm_lifecycle_event === "conform" ? "npm run conform --" : "npx @refund-contract/conformance";
+
+// Ends with 0 when nothing failed, 1 when something failed, and 2 when it can't run.
+await runCommand((signal) => run({ ...readOptions(process.argv.slice(2), NAME), signal }));
+
+async function run({ junit, json, ...options }: CommandOptions): Promise<void> {
+  const terminal = createTerminal(process.stdout);
+  const report = await runConformance(options, terminal);
+  terminal.end(report, summaryOf(report, options));
+  await writeReports(report, {
+    "--junit": { file: junit, toText: () => toJunit(report, "conform") },
+    "--json": { file: json, toText: () => toJson(report) },
+  });
+}
+
+function summaryOf(
+  { url, calls, seconds, subscriptionsMade, subscriptionsEnded }: ConformReport,
+  { receiver }: Pick<CommandOptions, "receiver">,
+): string[] {
+  const left = subscriptionsMade - subscriptionsEnded;
+  const why = receiver ? "no event came whose 410 would end them" : "with --receiver they are ended";
+  return [
+    ...(left > 0 ? [`Subscriptions of this run that stay: ${left}. A merchant can have 100; ${why}.`] : []),
+    `${calls} calls to ${url} in ${seconds.toFixed(1)} s`,
+  ];
+}

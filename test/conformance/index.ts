@@ -17,7 +17,7 @@ export type ConformanceOptions = Partial<Omit<ConformOptions, "url" | "token" | 
 
 /** The result of one check. */
 export type ConformanceCheck = {
-  /** Such as `access.no-token`. */
+  /** Such as `access.unknown-token`. */
   readonly id: string;
   readonly group: string;
   /** The expected behaviour of the service, as a sentence. */

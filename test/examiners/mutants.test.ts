@@ -31,7 +31,7 @@ describe("mutants of the contract", { timeout: DEADLINE_MS }, () => {
 
     const { survivors, killed } = await runMutants({
       document: readContract("openapi").document,
-      suite: { calls: [], messages: { responses: [], deliveries: [] } },
+      suite: { derived: [], rows: [], messages: [] },
       harness: { findMismatch: async () => undefined, [Symbol.asyncDispose]: async () => {} },
       choose: (mutants) => mutants.filter((mutant) => mutant.name === name),
     });

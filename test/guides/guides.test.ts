@@ -110,7 +110,7 @@ describe("the code on the pages", () => {
 
   test("names every option of the conformance kit, and every group of its checks", async () => {
     const guide = await read("docs/guides/conformance-kit.md");
-    const help = execFileSync(process.execPath, ["test/conformance/conform.ts", "--help"], {
+    const help = execFileSync(process.execPath, ["test/conformance/cli.ts", "--help"], {
       encoding: "utf8",
     });
     const options = [...help.matchAll(/^ {2}(?:-h, )?(--[\w-]+)/gm)].map(([, option]) => `\`${option}\``);

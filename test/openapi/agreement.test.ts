@@ -1,62 +1,55 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { readContract } from "../../openapi/document/contract.ts";
-import { messageTables, wrongRows } from "../conformance/expected/document-checks.ts";
-import { EXCEPTIONS } from "../conformance/expected/exceptions.ts";
-import { findMockMismatches } from "../conformance/expected/mock.ts";
-import { requestTable } from "../conformance/expected/requests.ts";
-import { findServerMismatches, sendRow } from "../conformance/expected/send.ts";
 import { createMock } from "../conformance/prism.ts";
+import { rows } from "../conformance/rows/calls.ts";
 import { countRows } from "../helpers/factories.ts";
 import { useTestServer } from "../helpers/server.ts";
 import { forSuite } from "../helpers/suite.ts";
 import { createFullMerchant, createMerchants } from "./merchants.ts";
+import { findMockMismatches, idleExceptions } from "./mock.ts";
+import { deriveRows, findMismatches, sendRow } from "./rows.ts";
 
 const contract = readContract("openapi");
 
 const server = useTestServer({ engine: "postgres" });
-const mock = forSuite(() => createMock(contract.document));
 const tokens = forSuite(async () => {
   const { db } = server.database;
   return createMerchants(db, await createFullMerchant(db));
 });
 
-describe("the table of calls", () => {
-  test("has a name for each call", () => {
-    const names = requestTable.map(({ name }) => name);
+test("each row has a name of its own", () => {
+  const names = rows.map(({ name }) => name);
 
-    expect(names).toEqual([...new Set(names)]);
-  });
-
-  test.each(requestTable)("server and mock agree on $name", async (row) => {
-    const before = await countRows(server);
-
-    const [fromServer, fromMock] = await Promise.all([
-      sendRow(server.url, row, tokens[row.operation]),
-      sendRow(mock.url, row, tokens[row.operation]),
-    ]);
-
-    expect({
-      server: findServerMismatches(contract, row, fromServer),
-      mock: findMockMismatches(contract, row, fromMock),
-    }).toEqual({ server: [], mock: [] });
-    if (row.expected.status >= 400) expect(await countRows(server)).toEqual(before);
-  });
-
-  test("needs every exception that is made for the mock", () => {
-    const used = requestTable.flatMap(({ mock: exception = [] }) => exception);
-
-    expect([...new Set(used)].toSorted()).toEqual(Object.keys(EXCEPTIONS).toSorted());
-  });
+  expect(names).toEqual([...new Set(names)]);
 });
 
-describe("the tables of responses and deliveries", () => {
-  test("have a name for each message", () => {
-    const names = Object.values(messageTables).flatMap((rows) => rows.map(({ name }) => name));
+test.each(rows)("the server responds as its row says: $name", async (row) => {
+  const before = await countRows(server);
 
-    expect(names).toEqual([...new Set(names)]);
-  });
+  const response = await sendRow(server.url, row, tokens[row.operation]);
 
-  test("are decided by the document as the decisions say", () => {
-    expect([...wrongRows(contract, messageTables)]).toEqual([]);
-  });
+  expect(findMismatches(contract, row, response)).toEqual([]);
+  if (Number(row.expected.status) >= 400) expect(await countRows(server)).toEqual(before);
+});
+
+/** Requests that the mock gets at the same time. */
+const IN_FLIGHT = 20;
+
+test("the mock refuses and accepts what the document's constraints say", { timeout: 60_000 }, async () => {
+  await using mock = await createMock(contract.document);
+  const derived = deriveRows(contract.document);
+  const wrong: Record<string, string[]> = {};
+  const waiting = [...derived];
+  const sendNext = async () => {
+    for (let row = waiting.shift(); row; row = waiting.shift()) {
+      const response = await sendRow(mock.url, row, tokens[row.operation]);
+      const mismatches = findMockMismatches(contract, row, response);
+      if (mismatches.length > 0) wrong[row.name] = mismatches;
+    }
+  };
+
+  await Promise.all(Array.from({ length: IN_FLIGHT }, sendNext));
+
+  expect(wrong).toEqual({});
+  expect(idleExceptions(derived)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { failureBy } from "../../server/domain/refunds.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
 import { type Fixture, insertFixtures } from "../../server/storage/fixtures.ts";
 import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";
-import type { OperationId, Tokens } from "../conformance/expected/row.ts";
+import type { OperationId, Tokens } from "../conformance/rows/row.ts";
 import { createToken } from "../helpers/factories.ts";
 
 /** The tokens of one run of the table: a separate merchant for each operation. */

@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Constraint } from "../../../openapi/document/constraints.ts";
-import { findConstraints } from "../../../openapi/document/constraints.ts";
+import { type Constraint, findConstraints } from "../../../openapi/document/constraints.ts";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { isNode } from "../../../openapi/document/node.ts";
 import { stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf, violationsOf } from "../assertions.ts";
-import { type Check, defineGroup } from "../check.ts";
+import { type Check, defineGroup, PRECONDITIONS, type Precondition } from "../check.ts";
 import type { Call } from "../constraints/calls.ts";
 import { acceptedRequests, breakingRequests, type ConstraintRequest } from "../constraints/requests.ts";
 import type { CallSpec, Kit } from "../kit.ts";
-import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
 import { OPERATIONS } from "../valid-requests.ts";
 
 /** The number of concurrent calls. */

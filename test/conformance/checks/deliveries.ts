@@ -1,10 +1,9 @@
 import { verifyWebhook, WebhookVerificationError } from "../../../client/src/index.ts";
 import type { Node } from "../../../openapi/document/node.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
-import { type Check, defineGroup } from "../check.ts";
-import { createDeliveryCheck } from "../expected/document-checks.ts";
+import { type Check, defineGroup, PRECONDITIONS } from "../check.ts";
+import { createDeliveryCheck } from "../constraints/deliveries.ts";
 import type { Kit } from "../kit.ts";
-import { PRECONDITIONS } from "../preconditions.ts";
 import type { Delivery, Hook } from "../receiver.ts";
 import {
   type DeliveryRun,

@@ -4,12 +4,11 @@ import type { Contract, Example, Operation } from "../../../openapi/document/con
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf } from "../assertions.ts";
-import { type Check, defineGroup } from "../check.ts";
+import { type Check, defineGroup, PRECONDITIONS, type Precondition, WITH_TOKEN } from "../check.ts";
 import type { Kit } from "../kit.ts";
 import { PAYMENT_KINDS, type PaymentKind } from "../options.ts";
-import { PRECONDITIONS, type Precondition, WITH_TOKEN } from "../preconditions.ts";
+import { typedClientOf } from "../prism.ts";
 import { receiverOf } from "../receiver.ts";
-import { typedClientOf } from "../typed-client.ts";
 
 /**
  * Every example of a request, sent with the typed client through Prism: the response is the example with the same name. Keys

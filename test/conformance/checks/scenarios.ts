@@ -5,9 +5,8 @@ import { readContract } from "../../../openapi/document/contract.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import { assert } from "../assertions.ts";
-import { type Check, defineGroup } from "../check.ts";
+import { type Check, defineGroup, PRECONDITIONS } from "../check.ts";
 import type { CallSpec, Kit } from "../kit.ts";
-import { PRECONDITIONS } from "../preconditions.ts";
 import { OPERATIONS } from "../valid-requests.ts";
 
 const FILE = new URL("../../../openapi/sandbox/scenarios.arazzo.yaml", import.meta.url);

@@ -1,32 +1,24 @@
 import { NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem } from "../assertions.ts";
-import { type Check, defineGroup } from "../check.ts";
+import { type Check, defineGroup, WITH_TOKEN } from "../check.ts";
 import type { Kit } from "../kit.ts";
-import { WITH_TOKEN } from "../preconditions.ts";
 import { receiverOf } from "../receiver.ts";
 import { subscribe, subscriptionOf } from "../valid-requests.ts";
-import { expected } from "./expected.ts";
+import { rowsCheck } from "./rows.ts";
 
 /** The examples create the three kinds of subscriptions; these checks cover refusals, and one more subscription. */
 export const SUBSCRIPTION_CHECKS: Check[] = defineGroup("Subscriptions", WITH_TOKEN, [
-  expected(
+  rowsCheck(
     "subscription.bare-string",
     "responds with 400 to a bare text for details, and says to send a list",
     ["4.5", "D03"],
   ),
-  expected("subscription.details-required", "responds with 400 to EVENT and CATEGORY without details", [
-    "4.6",
-    "D03",
-  ]),
-  expected(
+  rowsCheck(
     "subscription.unknown-name",
     "responds with 400 to the name of no event or category, and lists those that there are",
     ["D03", "4.7", "4.8", "D19"],
   ),
-  expected("subscription.unknown-type", "responds with 400 to another type than EVENT, CATEGORY and ALL", [
-    "4.4",
-  ]),
-  expected(
+  rowsCheck(
     "subscription.forbidden-target",
     "responds with 400 to a url that is not for deliveries: other schemes, credentials, inner addresses",
     ["D24", "4.1"],

@@ -3,8 +3,7 @@ import { KEYWORDS } from "../../../openapi/document/keywords.ts";
 import { isNode, members, type Node } from "../../../openapi/document/node.ts";
 import { holderOf, step, stepsOf, valueAt } from "../../../openapi/document/pointer.ts";
 import { FORMAT_SAMPLES, stepsBeyond } from "../../../openapi/document/values.ts";
-import type { Violation } from "./body-check.ts";
-import { type Edit, edit, write } from "./json.ts";
+import { type Edit, edit, type Violation, write } from "./json.ts";
 
 /** Information about the body of one operation. */
 export type BodyModel = {

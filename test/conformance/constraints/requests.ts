@@ -5,9 +5,8 @@ import { KEYWORDS } from "../../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import { acceptedChanges, type BodyModel, baseOf, breakingChanges } from "./bodies.ts";
-import { createFindViolations, type FindViolations, requestSchema } from "./body-check.ts";
 import { acceptedCalls, breakingCalls, type Call, type CallChange } from "./calls.ts";
-import { replaceTexts, write } from "./json.ts";
+import { createFindViolations, type FindViolations, replaceTexts, requestSchema, write } from "./json.ts";
 
 /** A call that tests whether a server enforces a constraint. */
 export type ConstraintRequest = {

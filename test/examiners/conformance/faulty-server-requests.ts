@@ -71,7 +71,7 @@ export const FAULTY_CALLS: Planted = {
     inCalls(always, withHeaders({ accept: "application/json" })),
   ],
   "reads every body as JSON, whatever it is declared as": [
-    "content-type.other",
+    "broken.issueRefund-content",
     inCalls(
       ({ headers }) => headers["content-type"] !== undefined,
       withHeaders({ "content-type": "application/json" }),

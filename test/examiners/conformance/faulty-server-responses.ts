@@ -20,7 +20,7 @@ import {
 /** Faulty responses, one at a time. */
 export const FAULTY_RESPONSES: Planted = {
   "returns the misspelt reference": [
-    "reference.misspelling-never-returned",
+    "reference.misspelling-accepted",
     rewriteIn(isRefund, (refund) => ({ ...refund, clientRefefenceId: refund.clientReferenceId })),
   ],
   "responds to a refund with 200": [
@@ -84,7 +84,7 @@ export const FAULTY_RESPONSES: Planted = {
     inResponses(isProblem, withHeaders({ "content-type": "application/problem+json" })),
   ],
   "leaves WWW-Authenticate out of a 401": [
-    "access.no-token",
+    "broken.issueRefund-security",
     inResponses(has(401), withHeaders({ "www-authenticate": undefined })),
   ],
   "does not say that a refused token is invalid": [
@@ -107,11 +107,7 @@ export const FAULTY_RESPONSES: Planted = {
     "method.not-allowed",
     inResponses(has(405), withHeaders({ allow: undefined })),
   ],
-  "limits calls without Retry-After": [
-    "response.retry-after",
-    limitingOnce(),
-    { beside: "content-encoding." },
-  ],
+  "limits calls without Retry-After": ["response.retry-after", limitingOnce(), { beside: "body.malformed" }],
   "responds with 422 where the document has 400": [
     "response.status",
     inResponses(has(400), (response) => ({
@@ -128,7 +124,7 @@ export const FAULTY_RESPONSES: Planted = {
     ),
   ],
   "does not say what is wrong with a body": [
-    "violation.missing-field",
+    "broken.issueRefund-paymentId-required",
     rewriteIn(has(400), without("violations")),
   ],
   "writes violations with points instead of slashes": [
@@ -148,7 +144,11 @@ export const FAULTY_RESPONSES: Planted = {
       instance: "urn:uuid:3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19",
     })),
   ],
-  "leaves errorDetails out of problems": ["problem.reason", rewriteIn(isProblem, without("errorDetails"))],
+  "leaves errorDetails out of problems": [
+    "response.body",
+    rewriteIn(isProblem, without("errorDetails")),
+    { beside: "problem.instance" },
+  ],
   "does not tell what holds a used requestKey": ["key.existing", rewriteIn(has(409), without("existing"))],
   "gives the amount of the existing refund as a text": [
     "amount.cents",
@@ -197,7 +197,7 @@ export const FAULTY_RESPONSES: Planted = {
 function limitingOnce(): Fault {
   let limited = false;
   return async (call, forward) => {
-    if (limited || call.headers["content-encoding"] === undefined) return forward(call);
+    if (limited || call.body.toString("utf8") !== "{") return forward(call);
     limited = true;
     return problem(429, "RATE_LIMITED");
   };

@@ -18,14 +18,16 @@ describe("the conformance kit against a server with one planted fault", () => {
   let options: ConformOptions;
 
   beforeAll(async () => {
-    options = { ...(await allOptions(good.url)), url: faulty.url, sandbox: false, sample: 1 };
+    options = { ...(await allOptions(good.url)), url: faulty.url, sandbox: false };
   });
   beforeEach(() => resetMerchant(good.url));
 
-  test("finds nothing while there is none, on PostgreSQL, with every request of each constraint", async () => {
+  test("finds nothing while there is none, on PostgreSQL, with every request of each constraint", {
+    timeout: 120_000,
+  }, async () => {
     faulty.plant(undefined);
 
-    const report = await runConformance({ ...options, sample: 1_000 });
+    const report = await runConformance(options);
 
     expect(failedIn(report)).toEqual([]);
     expect(notRunIn(report).filter((id) => !id.startsWith("scenario."))).toEqual(["response.retry-after"]);
@@ -55,9 +57,8 @@ describe("the conformance kit against a server with one planted fault", () => {
     async (_name, [check, fault, { beside, silent } = {}]) => {
       faulty.plant(fault);
 
-      // The whole kit would report the fault as well; only this group is fast enough to be run for each fault.
-      const group = check.replace(/[^.]+$/, "");
-      const only = [group, beside ?? group];
+      // The whole kit would report the fault as well; only these checks are fast enough to be run for each fault.
+      const only = [check, beside ?? check];
       const timeoutMs = silent ? SILENT_MS : options.timeoutMs;
       const report = await runConformance({ ...options, only, timeoutMs });
 

@@ -14,7 +14,7 @@ import { startFaultyServer } from "./faulty-server.ts";
 import { isRefund, problem, rewriteIn } from "./faulty-server-parts.ts";
 import { allOptions, failedIn, toArguments } from "./sandbox-options.ts";
 
-const CONFORM = [process.execPath, "test/conformance/conform.ts"];
+const CONFORM = [process.execPath, "test/conformance/cli.ts"];
 
 describe("the conformance kit and a service without responses", () => {
   test.each<[name: string, trouble: (response: ServerResponse) => void, received: RegExp, failed: string[]]>([

@@ -22,5 +22,5 @@ test("each of three servers on distributed tables passes the conformance kit", a
 function conform(url: string) {
   const tokens = ["--token", "sandbox_acme", "--other-token", "sandbox_globex"];
   const options = ["--url", url, ...tokens, "--payments", PAYMENTS, "--receiver", "http://127.0.0.1:0"];
-  return runProgram([process.execPath, "test/conformance/conform.ts", ...options]);
+  return runProgram([process.execPath, "test/conformance/cli.ts", ...options]);
 }

@@ -3,7 +3,7 @@ import { type Contract, readContract } from "../../../openapi/document/contract.
 import { dereference } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { createCalls, type SandboxCalls } from "../../../server/sandbox/calls.ts";
-import { createFindViolations, requestSchema } from "../../conformance/constraints/body-check.ts";
+import { createFindViolations, requestSchema } from "../../conformance/constraints/json.ts";
 import { type Case, toMessage } from "./case.ts";
 import { createOracle, violationsOfDuplicate } from "./oracle.ts";
 import { type Target, type Targets, toPublishedCases } from "./published-cases.ts";

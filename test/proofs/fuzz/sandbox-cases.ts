@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from "fast-check";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { toPointer } from "../../../openapi/document/pointer.ts";
-import { requestSchema } from "../../conformance/constraints/body-check.ts";
+import { requestSchema } from "../../conformance/constraints/json.ts";
 import type { Case } from "./case.ts";
 import { plainHeaders } from "./headers.ts";
 import { styles } from "./json-text.ts";

@@ -1,9 +1,10 @@
 import { readContract } from "../../../openapi/document/contract.ts";
 import { collect, defineProof, wholeNumber } from "../../../scripts/command/command.ts";
 import { createProgress, type ProgressStream } from "../../../scripts/command/progress.ts";
-import { messageTables } from "../../conformance/expected/document-checks.ts";
-import { requestTable } from "../../conformance/expected/requests.ts";
+import { rows } from "../../conformance/rows/calls.ts";
+import { deriveRows } from "../../openapi/rows.ts";
 import { openHarness } from "./harness.ts";
+import { deriveMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
 import { type MutationReport, runMutants } from "./run-mutants.ts";
 
@@ -18,7 +19,7 @@ function readOptions(args: readonly string[]) {
 type Options = ReturnType<typeof readOptions>;
 
 /**
- * Creates every mutant of the contract and reports those that the tables do not detect. Resolves with the exit code, and rejects
+ * Creates every mutant of the contract and reports those that the kit and the lint rules do not detect. Resolves with the exit code, and rejects
  * options that select nothing.
  */
 export async function mutate(args: readonly string[], output: ProgressStream): Promise<0 | 1> {
@@ -30,7 +31,7 @@ export async function mutate(args: readonly string[], output: ProgressStream): P
   const report = await runMutants({
     document,
     harness,
-    suite: { calls: requestTable, messages: messageTables },
+    suite: { derived: deriveRows(document), rows, messages: deriveMessages(document) },
     ...(!whole && { choose: (mutants) => chosen(mutants, options) }),
     onProgress: (done, mutants, survivors) =>
       progress.show(`${done} of ${mutants} mutants, ${survivors} not noticed so far`),

@@ -15,6 +15,9 @@ const OPEN_LISTS: readonly (readonly [schema: string, property: string, values: 
   ["PaymentEventData", "status", ["SETTLED", "FAILED", "COVERED"]],
 ];
 
+/** The entries for a subscriber's responses: received, ended, and to be delivered again. */
+const RECEIPTS = ["2XX", "410", "default"];
+
 /**
  * Machine-readable parts of a document that no validator reads and that differ from the server: the transitions of a refund,
  * the events and their categories, the values of lists that may grow. Tags that lead to another branch count as well.
@@ -34,6 +37,10 @@ export function* wrongExtensions(document: Node): Generator<string> {
   if (differ(categories, Object.entries(EVENT_CATEGORIES))) yield "the categories of events";
   if (differ(Object.keys((document.webhooks ?? {}) as Node), Object.keys(EVENT_CATEGORIES)))
     yield "the events";
+  for (const [event, { post }] of members(document.webhooks)) {
+    const { responses = {} } = post as { responses?: Node };
+    if (differ(Object.keys(responses), RECEIPTS)) yield `the responses to ${event}`;
+  }
 
   for (const [schema, property, values] of OPEN_LISTS) {
     const { [property]: list } = (schemasOf(document)[schema]?.properties ?? {}) as Record<string, Node>;

@@ -12,16 +12,20 @@ import { openDatabase } from "../../../server/storage/database.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
-import { findMockMismatches } from "../../conformance/expected/mock.ts";
-import type { Row } from "../../conformance/expected/row.ts";
-import { findServerMismatches, sendRow } from "../../conformance/expected/send.ts";
 import { createMock } from "../../conformance/prism.ts";
+import type { Row } from "../../conformance/rows/row.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
 import { createFullMerchant, createMerchants } from "../../openapi/merchants.ts";
+import { findMockMismatches } from "../../openapi/mock.ts";
+import { findMismatches, sendRow } from "../../openapi/rows.ts";
+import type { Calls } from "./reach.ts";
 
 /** A store and an address, for servers that run while one document is tested. */
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
+
+/** How many requests are sent at the same time. */
+const AT_ONCE = 10;
 
 /** Opens a harness with a store of its own. Nothing is delivered, because no dispatcher runs. */
 export async function openHarness() {
@@ -62,23 +66,27 @@ export async function openHarness() {
    * Makes the calls to a mock and to the server, both with this document, until a response differs from the expected one,
    * and returns the difference. Rejects when one of the two does not start.
    */
-  const findMismatch = async (document: Node, rows: readonly Row[]) => {
+  const findMismatch = async (document: Node, { derived, rows }: Calls) => {
     const contract = toContract(document);
     const tokens = await createMerchants(db, full);
-    const firstMismatch = async (baseUrl: string, findMismatches: typeof findServerMismatches) => {
-      for (const row of rows) {
-        const [mismatch] = findMismatches(contract, row, await sendRow(baseUrl, row, tokens[row.operation]));
-        if (mismatch !== undefined) return `${row.name}: ${mismatch}`;
+    const firstMismatch = async (baseUrl: string, rows: readonly Row[], find: typeof findMismatches) => {
+      for (let sent = 0; sent < rows.length; sent += AT_ONCE) {
+        const sending = rows.slice(sent, sent + AT_ONCE).map(async (row) => {
+          const [mismatch] = find(contract, row, await sendRow(baseUrl, row, tokens[row.operation]));
+          return mismatch && `${row.name}: ${mismatch}`;
+        });
+        const found = (await Promise.all(sending)).find((mismatch) => mismatch !== undefined);
+        if (found !== undefined) return found;
       }
       return undefined;
     };
     // The mock starts in a tenth of the time.
     await using mock = await createMock(document);
-    const mismatch = await firstMismatch(mock.url, findMockMismatches);
+    const mismatch = await firstMismatch(mock.url, derived, findMockMismatches);
     if (mismatch !== undefined) return `mock: ${mismatch}`;
     // The server does not start with a document that lacks a required part.
     listener = await createApp({ ...parts, document: document as unknown as ContractDocument });
-    const other = await firstMismatch(server.url, findServerMismatches);
+    const other = await firstMismatch(server.url, [...rows, ...derived], findMismatches);
     return other && `server: ${other}`;
   };
 

@@ -1,15 +1,14 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
-import { type MessageTables, wrongRows } from "../../conformance/expected/document-checks.ts";
-import type { Row } from "../../conformance/expected/row.ts";
 import { wrongExtensions } from "./extension-checks.ts";
 import type { Harness } from "./harness.ts";
+import { type JudgedMessage, wrongMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
-import { callsWithin, messagesWithin, reachOf } from "./reach.ts";
+import { type Calls, callsWithin, messagesWithin, reachOf } from "./reach.ts";
 
-/** The tests of a document. None of them knows the original document. */
-export type Suite = { readonly calls: readonly Row[]; readonly messages: MessageTables };
+/** The requests of the conformance kit, and messages; what is derived comes from the document without a mutation. */
+export type Suite = Calls & { readonly messages: readonly JudgedMessage[] };
 
 /** The part of the suite that detected the mutant, and its message. */
 export type Notice = { readonly by: string; readonly what: string };
@@ -27,12 +26,12 @@ export async function detect(
   const mutated = mutant.apply(document);
   const reach = reachOf(mutant, constraints);
   const near = messagesWithin(reach, suite.messages);
-  const calls = callsWithin(reach, suite.calls);
+  const calls = callsWithin(mutant, reach, suite);
   const parts: Record<string, () => string | undefined | Promise<string | undefined>> = {
-    messages: () => first(wrongRows(toContract(mutated), near)),
+    messages: () => first(wrongMessages(toContract(mutated), near)),
     extensions: () => first(wrongExtensions(mutated)),
     calls: () => harness.findMismatch(mutated, calls),
-    "all messages": () => first(wrongRows(toContract(mutated), suite.messages)),
+    "all messages": () => first(wrongMessages(toContract(mutated), suite.messages)),
   };
   for (const [by, find] of Object.entries(parts)) {
     const what = await attempt(find);

@@ -1,7 +1,8 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { holderOf, isWithin } from "../../../openapi/document/pointer.ts";
-import type { MessageTables } from "../../conformance/expected/document-checks.ts";
-import type { Row } from "../../conformance/expected/row.ts";
+import type { Row } from "../../conformance/rows/row.ts";
+import type { DerivedRow } from "../../openapi/rows.ts";
+import type { JudgedMessage } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** The messages that a mutant can affect: requests by operation, responses by operation and status, events. */
@@ -27,32 +28,37 @@ function constraintsNear(pointer: string, constraints: readonly Constraint[]): r
   return found.length > 0 || pointer === "" ? found : constraintsNear(holderOf(pointer), constraints);
 }
 
-/** The rows of messages within reach. */
-export function messagesWithin({ responses, events }: Reach, tables: MessageTables): MessageTables {
+/** The messages within reach. */
+export function messagesWithin(
+  { responses, events }: Reach,
+  messages: readonly JudgedMessage[],
+): JudgedMessage[] {
+  return messages.filter(({ operation, status }) =>
+    status === undefined ? events.has(operation) : responses.has(`${operation} ${status}`),
+  );
+}
+
+/** Requests by where they come from: a mock can only get those that are derived from the document. */
+export type Calls = { readonly derived: readonly DerivedRow[]; readonly rows: readonly Row[] };
+
+/**
+ * The calls to make for a mutant: all requests within reach, those of its constraint first. When only responses are within reach,
+ * one call for each kind of response is enough to show the difference.
+ */
+export function callsWithin({ pointer }: Mutant, { requests }: Reach, { derived, rows }: Calls): Calls {
+  if (requests.size === 0) return { derived: oneOfEach(derived), rows: oneOfEach(rows) };
+  const near = derived.filter(({ operation }) => requests.has(operation));
+  const rank = (one: DerivedRow) => (isWithin(one.pointer, pointer) ? 0 : 1);
   return {
-    responses: tables.responses.filter(({ operation, status }) => responses.has(`${operation} ${status}`)),
-    deliveries: tables.deliveries.filter(({ event }) => events.has(receiverName(event))),
+    derived: near.toSorted((a, b) => rank(a) - rank(b)),
+    rows: rows.filter(({ operation }) => requests.has(operation)),
   };
 }
 
-/** `refund.terminal_failed` is received by `onRefundTerminalFailed`. */
-function receiverName(event: string): string {
-  const words = event.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return `on${words.join("")}`;
-}
-
-/**
- * The calls to make for a mutant: all requests within reach. When only responses are within reach, one call for each kind of
- * response is enough to show the difference.
- */
-export function callsWithin({ requests }: Reach, table: readonly Row[]): Row[] {
-  return requests.size === 0 ? oneOfEach(table) : table.filter(({ operation }) => requests.has(operation));
-}
-
 /** The first call of each kind of response. */
-export function oneOfEach(table: readonly Row[]): Row[] {
-  const groups = Map.groupBy(table, ({ operation, expected }) =>
-    [operation, expected.status, expected.type, expected.members?.["/paymentStatus"]].join(" "),
+export function oneOfEach<Each extends Row>(rows: readonly Each[]): Each[] {
+  const groups = Map.groupBy(rows, ({ operation, expected: { status, type, members } }) =>
+    [operation, status, type, members?.["/paymentStatus"]].join(" "),
   );
   return [...groups.values()].flatMap(([first]) => first ?? []);
 }

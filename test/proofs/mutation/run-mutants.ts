@@ -46,7 +46,8 @@ export async function runMutants(options: MutationOptions): Promise<MutationRepo
   const constraints = findConstraints(document);
   const all = makeMutants(document, constraints);
   const mutants = choose ? choose(all) : all;
-  const trial = choose ? { ...suite, calls: oneOfEach(suite.calls) } : suite;
+  const some = { derived: oneOfEach(suite.derived), rows: oneOfEach(suite.rows) };
+  const trial = choose ? { ...suite, ...some } : suite;
   await requireGoodDocument(document, { suite: trial, harness, constraints });
 
   const notices = new Map<Mutant, Notice | undefined>();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { isEventOf } from "../../conformance/checks/delivery-run.ts";
-import { createDeliveryCheck } from "../../conformance/expected/document-checks.ts";
+import { createDeliveryCheck } from "../../conformance/constraints/deliveries.ts";
 
 describe("the errors of a delivery", () => {
   const check = createDeliveryCheck(readContract("openapi").document);

@@ -1,42 +1,14 @@
-import type { Contract } from "../../../openapi/document/contract.ts";
 import { locate, members, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { createFindViolations } from "../../../openapi/document/schemas.ts";
-import { deliveryTable, RECEIPTS } from "./deliveries.ts";
-import type { DeliveryRow, ResponseRow } from "./message.ts";
-import { responseTable } from "./responses.ts";
 
-/** The tables of messages against which a document is tested without a server. */
-export const messageTables = { responses: responseTable, deliveries: deliveryTable };
-export type MessageTables = {
-  readonly responses: readonly ResponseRow[];
-  readonly deliveries: readonly DeliveryRow[];
+/** A delivery as a receiver gets it, and the event of the document that it should be. */
+export type SeenDelivery = {
+  readonly event: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined: without a body. */
+  readonly body: unknown;
 };
-
-/** The names of the rows that a document decides wrongly, generated lazily. */
-export function* wrongRows(contract: Contract, { responses, deliveries }: MessageTables): Generator<string> {
-  for (const { name, operation, status, headers, body, allowed } of responses) {
-    const errors = contract.violationsOf(operation, { status, headers: new Headers(headers), body });
-    if (allowed !== (errors.length === 0)) yield `response: ${name}`;
-  }
-  const findDeliveryErrors = createDeliveryCheck(contract.document);
-  for (const row of deliveries) {
-    if (row.allowed !== (findDeliveryErrors(row).length === 0)) yield `delivery: ${row.name}`;
-  }
-  const events = new Set(deliveries.map(({ event }) => event));
-  for (const event of events) {
-    const documented = Object.keys(receiverOf(contract.document, event)?.responses ?? {});
-    for (const [status, entry] of RECEIPTS) {
-      if (entryOf(documented, status) !== entry) yield `receipt: ${event} response ${status}`;
-    }
-  }
-}
-
-/** The entry of the document for a status: its own, that of its class, or `default`. */
-function entryOf(entries: readonly string[], status: number): string | undefined {
-  const range = `${Math.floor(status / 100)}XX`;
-  return [String(status), range, "default"].find((entry) => entries.includes(entry));
-}
 
 type Receiver = {
   readonly security?: readonly unknown[];
@@ -45,14 +17,12 @@ type Receiver = {
   readonly responses?: Node;
 };
 
-function receiverOf(document: Node, event: string): Receiver | undefined {
+export function receiverOf(document: Node, event: string): Receiver | undefined {
   return members(document.webhooks).find(([name]) => name === event)?.[1].post as Receiver | undefined;
 }
 
 /** All errors of a delivery by the document. Deliveries carry no access token. */
-export function createDeliveryCheck(
-  document: Node,
-): (delivery: Pick<DeliveryRow, "event" | "headers" | "body">) => string[] {
+export function createDeliveryCheck(document: Node): (delivery: SeenDelivery) => string[] {
   const findViolations = createFindViolations(document);
 
   return ({ event, headers, body }) => {

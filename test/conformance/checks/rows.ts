@@ -1,17 +1,15 @@
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert } from "../assertions.ts";
-import type { CheckParts } from "../check.ts";
-import { requestTable } from "../expected/requests.ts";
-import type { Row } from "../expected/row.ts";
-import { bodyOf, findMemberMismatches, findOutcomeMismatches } from "../expected/send.ts";
+import { type CheckParts, PRECONDITIONS, type Precondition } from "../check.ts";
 import type { CallSpec, Kit } from "../kit.ts";
-import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
+import { rows as allRows } from "../rows/calls.ts";
+import { bodyOf, mismatchesOf, type Row, SUCCESS } from "../rows/row.ts";
 import { paymentOf, refundOf, subscriptionOf } from "../valid-requests.ts";
 
-/** A check that sends the rows of the expected behaviour that carry its id. */
-export function expected(id: string, name: string, sources: readonly string[]): CheckParts {
-  const rows = requestTable.filter((row) => row.check === id).map(withoutEffect);
-  if (rows.length === 0) throw new Error(`no row of the expected behaviour is for ${id}`);
+/** A check that sends the rows with its id. */
+export function rowsCheck(id: string, name: string, sources: readonly string[]): CheckParts {
+  const rows = allRows.filter((row) => row.check === id).map(withoutEffect);
+  if (rows.length === 0) throw new Error(`no row has the check ${id}`);
   return {
     id,
     name,
@@ -23,14 +21,16 @@ export function expected(id: string, name: string, sources: readonly string[]): 
   };
 }
 
+const isAccepted = ({ expected, operation }: Row) => expected.status === SUCCESS[operation];
+
 /** Rows that succeed unchanged test the headers alone. So that no refund is made, their body is `{}`: a 400 shows that the headers were accepted. */
 function withoutEffect(row: Row): Row {
-  if (row.expected.status >= 300 || Object.keys(row.edits).length > 0) return row;
-  return { ...row, edits: { "": {} }, expected: { ...row.expected, status: 400, code: "INVALID_REQUEST" } };
+  if (!isAccepted(row) || Object.keys(row.edits).length > 0) return row;
+  return { ...row, edits: { "": {} }, expected: { status: 400, code: "INVALID_REQUEST" } };
 }
 
 function preconditionsOf(rows: readonly Row[]): Precondition[] {
-  const made = rows.filter(({ expected: { status } }) => status < 300);
+  const made = rows.filter(isAccepted);
   return [
     ...(rows.some(({ token }) => token === "unscoped") ? [PRECONDITIONS.unscopedToken] : []),
     ...(made.length > 0 ? [made.some(isOfFailed) ? PRECONDITIONS.unrefundable : PRECONDITIONS.payment] : []),
@@ -70,20 +70,17 @@ function toSpec(kit: Kit, row: Row): CallSpec {
 const TYPES = { json: "application/json", problem: "application/problem+json" };
 
 function assertRow(row: Row, exchange: Exchange): void {
-  const { status, code, pointers, members, type } = row.expected;
+  const { status, code, pointers, type } = row.expected;
   const { received } = exchange;
-  const violations = pointers && ` and violations at ${JSON.stringify(pointers)}`;
   const contentType = received.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   const mismatches = [
-    ...(received.status === status ? [] : [`the status is ${received.status}`]),
+    ...mismatchesOf(row, received),
     // Otherwise any documented media type will do, and all responses are checked for that at the end.
-    ...(row.check === "accept.problem-type" && contentType !== TYPES[type]
+    ...(row.check === "accept.problem-type" && type && contentType !== TYPES[type]
       ? [`the media type is ${contentType}`]
       : []),
-    ...findOutcomeMismatches(row, received),
-    // The wording of messages is up to the service.
-    ...(status < 300 ? findMemberMismatches(members, received) : []),
   ];
+  const violations = pointers && ` and violations at ${JSON.stringify(pointers)}`;
   const promised = `${status} ${code ?? ""}${violations ?? ""}`.trim();
   assert(mismatches.length === 0, `${promised} for ${row.name}; ${mismatches.join("; ")}`, exchange);
 }

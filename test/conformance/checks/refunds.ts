@@ -1,15 +1,14 @@
 import { isNode } from "../../../openapi/document/node.ts";
-import { assert, expectProblem, expectRefund } from "../assertions.ts";
-import { type Check, defineGroup } from "../check.ts";
-import { PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
+import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
+import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../check.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";
-import { expected } from "./expected.ts";
+import { rowsCheck } from "./rows.ts";
 
 /** More than any payment: the largest amount that there is. */
 const LARGEST = 9999999999.99;
 
 export const AMOUNT_CHECKS: Check[] = defineGroup("Amounts", WITH_TOKEN, [
-  expected("amount.accepted", "takes amounts of up to two digits after the point", ["2.4", "12.1", "D13"]),
+  rowsCheck("amount.accepted", "takes amounts of up to two digits after the point", ["2.4", "12.1", "D13"]),
   {
     id: "amount.cents",
     name: "holds an amount exactly: 0.07 stays 0.07",
@@ -28,25 +27,21 @@ export const AMOUNT_CHECKS: Check[] = defineGroup("Amounts", WITH_TOKEN, [
       }
     },
   },
-  expected(
+  rowsCheck(
     "amount.three-decimals",
     "responds with 400 to more than two digits after the point, zeros included",
     ["12.1", "2.4", "D13"],
   ),
-  expected(
+  rowsCheck(
     "amount.exponent",
     "reads an amount with an exponent as written out: takes 1E+1, refuses 1.0000E1",
     ["2.4", "D13"],
   ),
-  expected(
+  rowsCheck(
     "amount.printed-double",
     "reads a double that is printed with 17 digits as its amount: 131072.01000000001 is 131072.01",
     ["2.4", "D13"],
   ),
-  expected("amount.string", "responds with 400 to an amount that is a text", ["2.4", "D13"]),
-  expected("amount.not-positive", "responds with 400 to an amount of zero or less", ["D13"]),
-  expected("amount.too-large", "responds with 400 to an amount above 9999999999.99", ["D13"]),
-  expected("amount.currency", "responds with 400 to another currency than USD", ["2.3", "12.2"]),
   {
     id: "amount.exceeds",
     name: "responds with 201 TERMINAL_FAILED to a refund of more than is left, with AMOUNT_EXCEEDS_REFUNDABLE",
@@ -59,6 +54,43 @@ export const AMOUNT_CHECKS: Check[] = defineGroup("Amounts", WITH_TOKEN, [
         paymentStatus: "TERMINAL_FAILED",
         errorCode: "AMOUNT_EXCEEDS_REFUNDABLE",
       });
+    },
+  },
+]);
+
+export const REFERENCE_CHECKS: Check[] = defineGroup("References and descriptors", WITH_TOKEN, [
+  rowsCheck("reference.echo", "returns clientReferenceId as it was sent", ["3.3", "2.5"]),
+  {
+    id: "reference.null-when-absent",
+    name: "returns clientReferenceId as null when none was sent",
+    sources: ["3.3", "D06"],
+    preconditions: [PRECONDITIONS.payment],
+    async run(kit) {
+      expectRefund(await issue(kit, refundOf(kit)), { clientReferenceId: null });
+    },
+  },
+  rowsCheck(
+    "reference.misspelling-accepted",
+    "takes the misspelling clientRefefenceId for clientReferenceId, also beside it, and never returns it",
+    ["2.6", "3.3", "D01"],
+  ),
+  rowsCheck(
+    "reference.conflict",
+    "responds with 400 to two spellings that differ, and points at the misspelt one",
+    ["D01", "2.6"],
+  ),
+  {
+    id: "refund.own-id",
+    name: "gives each refund a paymentId of its own",
+    sources: ["3.1"],
+    preconditions: [PRECONDITIONS.payment],
+    async run(kit) {
+      const refund = refundOf(kit);
+      const first = expectRefund(await issue(kit, refund));
+      const exchange = await issue(kit, { ...refund, requestKey: kit.newKey() });
+      const { paymentId } = bodyOf(exchange);
+      const ids = new Set([refund.paymentId, first.paymentId, paymentId]);
+      assert(ids.size === 3, "a paymentId that neither the payment nor another refund has", exchange);
     },
   },
 ]);

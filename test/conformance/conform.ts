@@ -1,3 +1,0 @@
-import { runConform } from "./command.ts";
-
-await runConform("npm run conform --");

@@ -1,0 +1,170 @@
+import type { HttpResponse } from "../../../openapi/document/contract.ts";
+import { valueAt } from "../../../openapi/document/pointer.ts";
+import { edit, write } from "../constraints/json.ts";
+
+/** The path of each operation. */
+export const PATHS = { issueRefund: "/v1/refunds", subscribeToWebhooks: "/v1/webhook/subscribe" } as const;
+export type OperationId = keyof typeof PATHS;
+
+/** A valid body of each operation, which rows change. Every refund is sent with a requestKey of its own. */
+export const BODIES = {
+  issueRefund: { paymentId: "pay_settled", amount: { currency: "USD", value: 1 }, requestKey: "key" },
+  subscribeToWebhooks: {
+    url: "https://merchant.example.com/webhooks",
+    secretKey: "9f2c1b7ae04d5386c1f7a2b9d0e43c58",
+    subscriptionDetails: { type: "ALL" },
+  },
+} as const satisfies Readonly<Record<OperationId, object>>;
+
+export const SUCCESS: Readonly<Record<OperationId, number>> = { issueRefund: 201, subscribeToWebhooks: 200 };
+
+/** A value exactly as written on the wire: `raw("10.00")`. */
+export type Raw = { readonly raw: string };
+export const raw = (text: string): Raw => ({ raw: text });
+
+/**
+ * The token of a request. `other` has only the other operation's scope; `full` belongs to a merchant with the largest number
+ * of live subscriptions.
+ */
+export type Token = "valid" | "absent" | "unknown" | "unscoped" | "other" | "full";
+
+/** The access token to send for each kind; `absent` sends none. */
+export type Tokens = Readonly<Record<Exclude<Token, "absent">, string>>;
+
+export type Expected = {
+  /** Several for a request that is valid: the payment may be missing, or the key used. */
+  readonly status: number | readonly number[];
+  /** The code of a problem. */
+  readonly code?: string;
+  /** The pointers of the violations, in any order. */
+  readonly pointers?: readonly string[];
+  /** Values in the response, by their pointers. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  /** The message of the first violation. */
+  readonly mentions?: RegExp;
+  readonly headers?: Readonly<Record<string, RegExp>>;
+  /** `problem`: `application/problem+json`. */
+  readonly type?: "json" | "problem";
+  /** The request belongs to no operation, so that the document has no schema for it. */
+  readonly noOperation?: boolean;
+};
+
+/**
+ * One request and its response, by the decisions: the order of checks, the outcomes of refunds, and the other behaviour that no
+ * keyword of the document states. What a keyword states is tested by the requests in `constraints/`.
+ */
+export type Row = {
+  readonly name: string;
+  /** The id of the check that sends it to any server. Rows without one need records of our own tests. */
+  readonly check?: string;
+  readonly operation: OperationId;
+  /** Values by their pointers, set in the valid body one after the other. Undefined removes; only the last can be raw. */
+  readonly edits: Readonly<Record<string, unknown>>;
+  /** The whole body exactly as sent, instead of the valid body with edits. */
+  readonly text?: string | Uint8Array;
+  /** Replace those of a valid request; null leaves one out. */
+  readonly headers: Readonly<Record<string, string | null>>;
+  readonly token: Token;
+  readonly method: string;
+  readonly path: string;
+  readonly expected: Expected;
+};
+
+/** What a row says besides its operation and name; the rest is as in a valid request. */
+export type Differences = Partial<Omit<Row, "operation" | "name">>;
+
+export function row(operation: OperationId, name: string, differences: Differences): Row {
+  return {
+    name: `${operation}: ${name}`,
+    ...{ operation, edits: {}, headers: {}, token: "valid", method: "POST", path: PATHS[operation] },
+    expected: { status: SUCCESS[operation] },
+    ...differences,
+  } as const;
+}
+
+/** Values by their descriptions, which complete the sentence "<member> …". */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Rows that set each value at a pointer of the valid body, and get the same response. */
+export function rowsAt(
+  operation: OperationId,
+  pointer: string,
+  values: Values,
+  differences: Differences = {},
+): Row[] {
+  return Object.entries(values).map(([label, value]) =>
+    row(operation, `${pointer || "the body"} ${label}`, {
+      ...differences,
+      edits: { ...differences.edits, [pointer]: value },
+    }),
+  );
+}
+
+/** Values at a pointer that make the body a 400, whose only violation is there or at `violationAt`. */
+export function refused(
+  operation: OperationId,
+  pointer: string,
+  values: Values,
+  { violationAt = pointer, ...more }: Partial<Differences> & { readonly violationAt?: string } = {},
+): Row[] {
+  const expected = { ...invalid(violationAt), ...more.expected };
+  return rowsAt(operation, pointer, values, { ...more, expected });
+}
+
+/** A 400 with a violation at each pointer. */
+export const invalid = (...pointers: string[]) => ({ status: 400, code: "INVALID_REQUEST", pointers });
+
+/** Strings that are not well-formed; no pattern excludes them, because none would compile in every language. */
+export const LONE_SURROGATES: Values = {
+  "is the first high surrogate": "\uD800",
+  "is the last low surrogate": "\uDFFF",
+  "holds a lone high surrogate": "a\uDBFFb",
+  "holds a lone low surrogate": "a\uDC00b",
+  "holds surrogates in the wrong order": "\uDC00\uD800",
+};
+
+/** Characters next to the forbidden ones, and others that careless programs mishandle. */
+export const ODD_CHARACTERS = '\u0001\n\r\t\u007F é\u2028\uD7FF\uE000\uFEFF\uFFFD😀\u{10FFFF}"\\';
+
+/** The body of a row: a valid body with its edits. Every refund has its own key, which its row can set. */
+export function bodyOf({ name, operation, edits, text }: Row, given?: object): string | Uint8Array {
+  if (text !== undefined) return text;
+  const base = given ?? {
+    ...BODIES[operation],
+    ...(operation === "issueRefund" && { requestKey: `key of ${name}`.slice(0, 200) }),
+  };
+  const changes = Object.entries(edits).map(([pointer, value]) => ({ pointer, ...toJson(value) }));
+  const last = changes.pop();
+  const body = changes.reduce<unknown>(edit, base);
+  return last ? write(body, last) : JSON.stringify(body);
+}
+
+function toJson(value: unknown): { json?: string } {
+  if (value === undefined) return {};
+  const isRaw = typeof value === "object" && value !== null && "raw" in value;
+  return { json: isRaw ? (value as Raw).raw : JSON.stringify(value) };
+}
+
+/** How a response differs from the expected one: in its status, code, violations, headers and members. */
+export function mismatchesOf({ expected }: Row, { status, headers: received, body }: HttpResponse): string[] {
+  const { code, pointers, mentions, headers = {}, members = {} } = expected;
+  const violations = valueAt(body, "/violations");
+  const found = Array.isArray(violations) ? violations.map(({ pointer }) => pointer) : undefined;
+  const message = String(valueAt(body, "/violations/0/message"));
+  const documented = [expected.status].flat();
+  return [
+    ...(documented.includes(status) ? [] : [`the status is ${status}, not ${documented.join(" or ")}`]),
+    ...differs("errorCode", code, code && valueAt(body, "/errorDetails/errorCode")),
+    ...differs("violations", pointers?.toSorted(), pointers && found?.toSorted()),
+    ...(mentions && !mentions.test(message) ? [`the message is ${message}, without ${mentions}`] : []),
+    ...Object.entries(headers).flatMap(([name, pattern]) =>
+      pattern.test(received.get(name) ?? "") ? [] : [`header ${name}: ${received.get(name)}`],
+    ),
+    ...Object.entries(members).flatMap(([pointer, value]) => differs(pointer, value, valueAt(body, pointer))),
+  ];
+}
+
+function differs(what: string, expected: unknown, found: unknown): string[] {
+  const [wanted, got] = [JSON.stringify(expected), JSON.stringify(found)];
+  return wanted === got ? [] : [`${what}: ${got} for ${wanted}`];
+}

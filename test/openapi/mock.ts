@@ -1,0 +1,62 @@
+import type { Contract, HttpResponse } from "../../openapi/document/contract.ts";
+import type { Row } from "../conformance/rows/row.ts";
+import { findMismatches } from "./rows.ts";
+
+/** How the mock responds to requests that it should refuse: it accepts them when there is no status. */
+type Exception = {
+  readonly reason: string;
+  readonly requests: RegExp;
+  readonly status?: number;
+  /** Its response does not match the document's schema. */
+  readonly ownWords?: true;
+};
+
+/** All known differences between the mock and a server, by the names of the requests that are derived from the document. */
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    reason: "A bearer token is opaque: the document can't say which ones exist, and with which scopes.",
+    requests: /: (a token without the scope|an unknown token)$/,
+  },
+  {
+    reason: "`x-fraction-digits` is our own keyword, and the mock doesn't see how a number was written.",
+    requests: / x-fraction-digits: /,
+  },
+  {
+    reason: "It reads every media type that ends with +json, and ignores encodings.",
+    requests: /: a body (as .*(iso-8859-1|problem\+json)|with (gzip|identity))$/,
+  },
+  {
+    reason: "It does not read a body without a media type, and says that the body is missing.",
+    ...{ requests: /: a body without a media type$/, status: 400 },
+  },
+  {
+    reason: "Its parser responds to what it can't read, before it looks at the document.",
+    ...{
+      requests: /: (a body as .*utf-16|a body that ends early|a blank body)$/,
+      status: 400,
+      ownWords: true,
+    },
+  },
+  {
+    reason: "It finds no acceptable response, the document's 406 included.",
+    ...{ requests: / content: Accept /, status: 406, ownWords: true },
+  },
+];
+
+const SUCCESSES = [200, 201];
+
+/** The differences between the mock's response and a server's expected one, but for the exceptions. */
+export function findMockMismatches(contract: Contract, row: Row, response: HttpResponse): string[] {
+  const refused = Number(row.expected.status) >= 400;
+  const exception = EXCEPTIONS.find(({ requests }) => refused && requests.test(row.name));
+  const { status, ownWords = false } = exception
+    ? { status: SUCCESSES, ...exception }
+    : { status: row.expected.status };
+  return findMismatches(contract, { ...row, expected: { status, noOperation: ownWords } }, response);
+}
+
+/** The exceptions that none of these requests needs. */
+export function idleExceptions(rows: readonly Row[]): string[] {
+  const idle = EXCEPTIONS.filter(({ requests }) => !rows.some(({ name }) => requests.test(name)));
+  return idle.map(({ reason }) => reason);
+}

@@ -1,0 +1,95 @@
+import { request } from "undici";
+import { findConstraints } from "../../openapi/document/constraints.ts";
+import type { Contract, HttpResponse } from "../../openapi/document/contract.ts";
+import type { Node } from "../../openapi/document/node.ts";
+import {
+  acceptedRequests,
+  breakingRequests,
+  type ConstraintRequest,
+} from "../conformance/constraints/requests.ts";
+import { bodyOf, mismatchesOf, type OperationId, type Row, type Tokens } from "../conformance/rows/row.ts";
+import { toHeaders } from "../conformance/transport.ts";
+import { parseBody } from "../reporting/exchange.ts";
+
+/** The headers of a valid request; each row says what it changes. */
+const HEADERS = {
+  "Content-Type": "application/json",
+  Accept: "application/json",
+  Authorization: "Bearer {own}",
+};
+
+const DEADLINE_MS = 10_000;
+
+/** Sends the request of a row, and adds nothing to it. */
+export async function sendRow(baseUrl: string, row: Row, tokens: Partial<Tokens>): Promise<HttpResponse> {
+  const response = await request(baseUrl + row.path, {
+    method: row.method,
+    headers: headersOf(row, tokens),
+    body: bodyOf(row),
+    headersTimeout: DEADLINE_MS,
+    bodyTimeout: DEADLINE_MS,
+  });
+  return {
+    status: response.statusCode,
+    headers: toHeaders(response.headers),
+    body: parseBody(await response.body.text()),
+  };
+}
+
+function headersOf({ token, headers }: Row, tokens: Partial<Tokens>): Record<string, string> {
+  const own = tokens[token === "absent" ? "valid" : token] ?? "";
+  const all: Row["headers"] = {
+    ...HEADERS,
+    ...(token === "absent" && { Authorization: null }),
+    ...headers,
+  };
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) =>
+      value === null ? [] : [[name, value.replace("{own}", own)]],
+    ),
+  );
+}
+
+const TYPES = { json: "application/json", problem: "application/problem+json" };
+
+/** The differences between a response and the expected one of our server; empty when it is as promised and as documented. */
+export function findMismatches(contract: Contract, row: Row, response: HttpResponse): string[] {
+  const { type, noOperation } = row.expected;
+  const mediaType = response.headers.get("content-type") ?? undefined;
+  return [
+    ...mismatchesOf(row, response),
+    ...(type && mediaType !== TYPES[type] ? [`the media type is ${mediaType}`] : []),
+    ...(noOperation ? [] : contract.violationsOf(row.operation, response)),
+  ];
+}
+
+/** A row for each request that is derived from a constraint. */
+export function deriveRows(document: Node): DerivedRow[] {
+  const constraints = findConstraints(document);
+  const options = { requestKeyPrefix: "derived-" };
+  return [
+    ...breakingRequests(document, constraints, options).map((request) =>
+      toRow(request, {
+        status: request.expected.status,
+        code: request.expected.code,
+        ...(request.expected.pointer !== undefined && { pointers: [request.expected.pointer] }),
+      }),
+    ),
+    ...acceptedRequests(document, constraints, options).map((request) =>
+      toRow(request, { status: request.outcomes }),
+    ),
+  ];
+}
+
+/** The row of a derived request, and the location of its constraint in the document. */
+export type DerivedRow = Row & { readonly pointer: string };
+
+function toRow({ constraint, name, call }: ConstraintRequest, expected: Row["expected"]): DerivedRow {
+  const { operationId, method, path, token, headers, body = "" } = call;
+  return {
+    ...{ name: `${constraint.id}: ${name}`, pointer: constraint.pointer },
+    operation: operationId as OperationId, // the document has no others
+    ...{ method, path, token, text: body, expected, edits: {} },
+    headers: { Accept: null, "Content-Type": null, ...headers },
+  };
+}
