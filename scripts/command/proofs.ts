@@ -36,7 +36,7 @@ export const PROOFS = {
   generators: {
     file: "test/proofs/generators/generators.ts",
     description:
-      "Generates clients of the contract with other generators, in nine languages, and compiles and uses each against a sandbox. Fails if a guide's table differs from the results. Skips languages whose toolchain is not installed.",
+      "Generates a client of the contract in each of nine languages, compiles the guide's sample against it, and runs that against a sandbox. Skips languages whose toolchain is not installed.",
   },
   mutation: {
     file: "test/proofs/mutation/mutate.ts",

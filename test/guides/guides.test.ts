@@ -16,7 +16,6 @@ import { runPage } from "./run-page.ts";
 /** Pages whose code is run by other tests; the pages say so. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   client: "test/scripts/packages/client.test.ts",
-  "generate-your-own-client": "npm run proof -- generators",
   "clients-by-language": "npm run proof -- generators",
 };
 

@@ -1,77 +1,67 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { startSandbox } from "../../../server/sandbox/index.ts";
 import { examineCaller } from "../../certify/caller/examine-caller.ts";
-import type { Hook } from "../../certify/hooks.ts";
-import { readCommand } from "../../certify/options.ts";
+import { commandHook, type Facts, type Hook } from "../../certify/hooks.ts";
 import { examineReceiver } from "../../certify/receiver/examine-receiver.ts";
-import { findFreePort } from "../../helpers/network/free-port.ts";
-import { startProgram } from "../../helpers/process.ts";
-import { READER_ENV } from "../../helpers/projects.ts";
-import { describeFailure, type Report } from "../../reporting/report.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
+import { describeFailure } from "../../reporting/report.ts";
+import { type Merchant, SECRET } from "./merchant.ts";
+import { storedEvents } from "./stored-events.ts";
 
-const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const START_MS = 120_000;
-const POLL_MS = 100;
+const STATUSES = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"];
 
-/**
- * Has a merchant's system take the whole exam. It receives events at `/webhooks`, issues a refund after a POST to `/refund`, and
- * says after a GET of `/state` what it believes about one.
- *
- * @param run the command that starts it at `PORT`
- * @returns how many checks it passed, as `60/60`, and its failures
- */
-export async function takeExam(run: string, folder: string, env: Readonly<Record<string, string>>) {
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  const settings = { ...READER_ENV, ...env, PORT: String(port), WEBHOOK_SECRET: SECRET };
-  const start = async () => {
-    const program = startProgram(["sh", "-c", `exec ${run}`], { cwd: folder, env: settings });
-    const end = performance.now() + START_MS;
-    while (performance.now() < end && !(await isUp(url))) await pause(POLL_MS);
-    return program;
+/** Has a sample take the whole exam; resolves with what it passed, as `60 checks`. */
+export async function takeExam(merchant: Merchant): Promise<string> {
+  /** What the sample printed of each refund. */
+  const printed = new Map<string, string>();
+  const run: Hook = async (facts, kill) => {
+    const order = '"$CERTIFY_PAYMENT_ID" "$CERTIFY_AMOUNT" "$CERTIFY_REFERENCE"';
+    const service = "export PAYMENTS_URL=$CERTIFY_URL PAYMENTS_TOKEN=$CERTIFY_TOKEN";
+    const result = await commandHook(`${service} && ${merchant.refundCommand} ${order}`, 120_000)(
+      facts,
+      kill,
+    );
+    printed.set(facts.reference ?? "", result.text);
+    return result;
   };
-  let system = await start();
-  const restart = async () => {
-    await system.stop("SIGKILL");
-    system = await start();
-    return { text: "" };
+  const state: Hook = async (facts) => ({ text: await statusOf(merchant, facts, printed) });
+  // The sample is started for each delivery, so it has nothing in memory that a restart could lose.
+  const restart: Hook = async () => ({ text: "" });
+  await using receiver = await serveLocally(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const [id, timestamp, signature] = ["id", "timestamp", "signature"].map((name) =>
+      String(request.headers[`webhook-${name}`] ?? ""),
+    ) as [string, string, string];
+    const status = await merchant.receive({ id, timestamp, signature, body }).catch(() => 500);
+    response.writeHead(status).end();
+  });
+  await using sandbox = await startSandbox();
+  const options = {
+    url: `${receiver.url}/webhooks`,
+    secret: SECRET,
+    state,
+    timeoutMs: 15_000,
+    settleMs: 1_000,
+    only: [],
   };
-  try {
-    await using sandbox = await startSandbox({ settings: { SERVE_DOCS: "false" } });
-    const hooks = ["--url", `${url}/webhooks`, "--secret", SECRET, "--state-url", `${url}/state`];
-    const receiver = readCommand(["receiver", ...hooks], "certify");
-    const caller = readCommand(["caller", ...hooks, "--trigger-url", `${url}/refund`], "certify");
-    if (receiver.part !== "receiver" || caller.part !== "caller") throw new Error("no exam");
-    /** Kills the whole system, which a URL can't. */
-    const run: Hook = async (facts, kill) => {
-      let restarted: Promise<unknown> | undefined;
-      kill?.addEventListener("abort", () => {
-        restarted = restart();
-      });
-      const result = await caller.options.run(facts);
-      await restarted;
-      return result;
-    };
-    const reports = [
-      await examineReceiver({ ...receiver.options, restart }),
-      await examineCaller({ ...caller.options, run, canKill: true }, {}, sandbox),
-    ];
-    const results = reports.flatMap((report: Report) => report.results);
-    const passed = results.filter(({ outcome }) => outcome === "passed");
-    const failures = results.filter(({ outcome }) => outcome !== "passed");
-    return {
-      passed: `${passed.length}/${results.length}`,
-      violations: failures.map((result) => `${result.id}\n${describeFailure(result).join("\n")}`),
-    };
-  } finally {
-    await system[Symbol.asyncDispose]();
-  }
+  const reports = [
+    await examineReceiver({ ...options, restart }),
+    await examineCaller({ ...options, run, canKill: true, slowMs: 5_000 }, {}, sandbox),
+  ];
+  const results = reports.flatMap((report) => report.results);
+  const failures = results.filter(({ outcome }) => outcome !== "passed");
+  if (failures.length === 0) return `${results.length} checks`;
+  throw new Error(failures.map((result) => `${result.id}\n${describeFailure(result).join("\n")}`).join("\n"));
 }
 
-/** Whether the system responds at all: it refuses an event without a signature. */
-async function isUp(url: string): Promise<boolean> {
-  return fetch(`${url}/state?reference=none`).then(
-    () => true,
-    () => false,
+/** What a merchant knows of a refund: its latest event, and before the first one what the call said. */
+async function statusOf(
+  merchant: Merchant,
+  { reference = "" }: Facts,
+  printed: ReadonlyMap<string, string>,
+): Promise<string> {
+  const events = (await storedEvents(merchant.folder)).filter(
+    ({ data }) => data.clientReferenceId === reference && STATUSES.includes(String(data.paymentStatus)),
   );
+  const latest = events.sort((one, other) => other.sequence - one.sequence)[0];
+  return String(latest?.data.paymentStatus ?? printed.get(reference) ?? "");
 }

@@ -1,0 +1,85 @@
+using System;
+using System.IO;
+using System.Linq;
+using System.Net.Http;
+using System.Net.Http.Headers;
+using System.Security.Cryptography;
+using System.Text;
+using System.Threading.Tasks;
+using Payments;
+
+static class Merchant
+{
+    static async Task<string> Refund(PaymentsClient client, RefundRequest request)
+    {
+        var lost = false; // whether an attempt may have made the refund although its response never came
+        for (var attempt = 0; attempt < 4; attempt++)
+        {
+            var wait = TimeSpan.FromMilliseconds(300 << attempt);
+            try
+            {
+                return Name((await client.IssueRefundAsync(request)).PaymentStatus);
+            }
+            catch (ApiException<DuplicateRequestKeyProblem> error)
+            {
+                var found = error.Result.Existing;
+                var sameMoney = found.OriginalPaymentId == request.PaymentId && found.Amount.Value == request.Amount.Value;
+                return sameMoney && found.ClientReferenceId == request.ClientReferenceId ? Name(found.PaymentStatus) : "conflict";
+            }
+            catch (ApiException error) when (error.StatusCode >= 300 && error.StatusCode < 500 && error.StatusCode != 429)
+            {
+                return lost ? "unknown" : "none";
+            }
+            catch (Exception error) // a 429, a 5xx, no response, or none that can be read
+            {
+                var problem = error as ApiException;
+                lost |= problem?.StatusCode != 429;
+                if (problem?.Headers != null && problem.Headers.TryGetValue("Retry-After", out var after))
+                    wait += TimeSpan.FromSeconds(int.Parse(after.First()));
+            }
+            await Task.Delay(wait);
+        }
+        return "unknown";
+    }
+
+    static string Name(object status) => Newtonsoft.Json.JsonConvert.SerializeObject(status, new Newtonsoft.Json.Converters.StringEnumConverter()).Trim('"');
+
+    static int Receive(string secret, string id, string timestamp, string signatures, byte[] body)
+    {
+        var key = Convert.FromBase64String(secret.Replace("whsec_", ""));
+        if (key.Length < 24 || !long.TryParse(timestamp, out var sent)) return 400;
+        if (Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - sent) > 300) return 400;
+        var digest = new HMACSHA256(key).ComputeHash(Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray());
+        // A second HMAC makes the comparison take as long whatever was given; .NET has CryptographicOperations.FixedTimeEquals.
+        byte[] Mask(string text) => new HMACSHA256(digest).ComputeHash(Encoding.UTF8.GetBytes(text));
+        var expected = Mask("v1," + Convert.ToBase64String(digest));
+        if (!signatures.Split(' ').Any(given => Mask(given).SequenceEqual(expected))) return 400;
+        Directory.CreateDirectory("events");
+        var half = Path.Combine("events", "." + Guid.NewGuid());
+        using (var file = new FileStream(half, FileMode.CreateNew))
+        {
+            file.Write(body, 0, body.Length);
+            file.Flush(true);
+        }
+        if (File.Exists("events/" + id)) File.Delete(half); // a repeat
+        else File.Move(half, "events/" + id);
+        return 204;
+    }
+
+    static async Task Main(string[] given)
+    {
+        string Env(string name) => Environment.GetEnvironmentVariable(name);
+        if (given[0] == "receive")
+        {
+            var body = new MemoryStream();
+            Console.OpenStandardInput().CopyTo(body);
+            Console.WriteLine(Receive(Env("WEBHOOK_SECRET"), given[1], given[2], given[3], body.ToArray()));
+            return;
+        }
+        var http = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false }) { Timeout = TimeSpan.FromSeconds(10) };
+        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", Env("PAYMENTS_TOKEN"));
+        var amount = new Amount { Currency = AmountCurrency.USD, Value = double.Parse(given[2], System.Globalization.CultureInfo.InvariantCulture) };
+        var request = new RefundRequest { PaymentId = given[1], Amount = amount, ClientReferenceId = given[3], RequestKey = given[3] };
+        Console.WriteLine(await Refund(new PaymentsClient(http) { BaseUrl = Env("PAYMENTS_URL") }, request));
+    }
+}

@@ -1,0 +1,63 @@
+import java.nio.file.*;
+import java.security.MessageDigest;
+import java.util.*;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.openapitools.client.*;
+import org.openapitools.client.api.RefundsApi;
+import org.openapitools.client.model.*;
+import static java.nio.file.StandardOpenOption.*;
+
+class Merchant {
+  static Object refund(ApiClient client, RefundRequest request) throws Exception {
+    boolean lost = false; // whether an attempt may have made the refund although its response never came
+    for (int attempt = 0; attempt < 4; attempt++) {
+      long wait = 0;
+      try {
+        return new RefundsApi(client).issueRefund(request).getPaymentStatus();
+      } catch (ApiException error) {
+        int status = error.getCode(); // 0 without a response
+        if (status == 409) {
+          String body = error.getResponseBody();
+          var found = client.getObjectMapper().readValue(body, DuplicateRequestKeyProblem.class).getExisting();
+          boolean ours = request.getPaymentId().equals(found.getOriginalPaymentId()) && request.getAmount().equals(found.getAmount())
+            && request.getClientReferenceId().equals(found.getClientReferenceId());
+          return ours ? found.getPaymentStatus() : "conflict";
+        }
+        if (status >= 300 && status < 500 && status != 429) return lost ? "unknown" : "none";
+        lost |= status != 429;
+        if (error.getResponseHeaders() != null) wait = error.getResponseHeaders().firstValueAsLong("Retry-After").orElse(0);
+      }
+      Thread.sleep(1000 * wait + (300L << attempt));
+    }
+    return "unknown";
+  }
+
+  static int receive(String secret, String id, String timestamp, String signatures, byte[] body) throws Exception {
+    byte[] key = Base64.getDecoder().decode(secret.replaceFirst("^whsec_", ""));
+    if (key.length < 24 || !timestamp.matches("[0-9]{1,12}")) return 400;
+    if (Math.abs(System.currentTimeMillis() / 1000 - Long.parseLong(timestamp)) > 300) return 400;
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(key, "HmacSHA256"));
+    mac.update((id + "." + timestamp + ".").getBytes());
+    byte[] expected = ("v1," + Base64.getEncoder().encodeToString(mac.doFinal(body))).getBytes();
+    if (Arrays.stream(signatures.split(" ")).noneMatch(given -> MessageDigest.isEqual(expected, given.getBytes()))) return 400;
+    Path folder = Files.createDirectories(Path.of("events"));
+    Path half = Files.write(folder.resolve("." + UUID.randomUUID()), body, CREATE_NEW, WRITE, SYNC);
+    Files.move(half, folder.resolve(id), StandardCopyOption.ATOMIC_MOVE); // one file for each id: a repeat changes nothing
+    return 204;
+  }
+
+  public static void main(String[] given) throws Exception {
+    if (given[0].equals("receive")) {
+      System.out.println(receive(System.getenv("WEBHOOK_SECRET"), given[1], given[2], given[3], System.in.readAllBytes()));
+      return;
+    }
+    ApiClient client = new ApiClient().setReadTimeout(java.time.Duration.ofSeconds(10));
+    client.updateBaseUri(System.getenv("PAYMENTS_URL"));
+    client.setRequestInterceptor(call -> call.header("Authorization", "Bearer " + System.getenv("PAYMENTS_TOKEN")));
+    RefundRequest request = new RefundRequest().paymentId(given[1]).clientReferenceId(given[3]).requestKey(given[3]);
+    request.setAmount(new Amount().currency(Amount.CurrencyEnum.USD).value(Double.valueOf(given[2])));
+    System.out.println(refund(client, request));
+  }
+}

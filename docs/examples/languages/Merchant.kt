@@ -1,0 +1,63 @@
+import java.io.FileOutputStream
+import java.nio.file.*
+import java.security.MessageDigest
+import java.time.Duration
+import java.util.*
+import javax.crypto.Mac
+import javax.crypto.spec.SecretKeySpec
+import kotlin.math.abs
+import okhttp3.OkHttpClient
+import payments.apis.RefundsApi
+import payments.infrastructure.*
+import payments.models.*
+
+fun refund(api: RefundsApi, request: RefundRequest): String {
+    var lost = false // whether an attempt may have made the refund although its response never came
+    for (attempt in 0..3) {
+        var wait: String? = null
+        try {
+            return api.issueRefund(request).paymentStatus.value
+        } catch (error: UnsupportedOperationException) { // a redirect
+            return if (lost) "unknown" else "none"
+        } catch (error: ClientException) {
+            val response = error.response as ClientError<*>
+            if (error.statusCode == 409) {
+                val found = Serializer.gson.fromJson(response.body as String, DuplicateRequestKeyProblem::class.java).existing
+                val sameMoney = found.originalPaymentId == request.paymentId && found.amount == request.amount
+                val ours = sameMoney && found.clientReferenceId == request.clientReferenceId
+                return found.paymentStatus?.value.takeIf { ours } ?: "conflict"
+            }
+            if (error.statusCode != 429) return if (lost) "unknown" else "none"
+            wait = response.headers["retry-after"]?.first()
+        } catch (error: Exception) { // a 5xx, no response, or none that can be read
+            lost = true
+            wait = ((error as? ServerException)?.response as? ServerError<*>)?.headers?.get("retry-after")?.first()
+        }
+        Thread.sleep(1000 * (wait?.toLong() ?: 0) + (300L shl attempt))
+    }
+    return "unknown"
+}
+
+fun receive(secret: String, id: String, timestamp: String, signatures: String, body: ByteArray): Int {
+    val key = Base64.getDecoder().decode(secret.removePrefix("whsec_"))
+    val sent = timestamp.toLongOrNull() ?: return 400
+    if (key.size < 24 || abs(System.currentTimeMillis() / 1000 - sent) > 300) return 400
+    val mac = Mac.getInstance("HmacSHA256").apply { init(SecretKeySpec(key, "HmacSHA256")) }
+    mac.update("$id.$timestamp.".toByteArray())
+    val expected = "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body))
+    if (signatures.split(" ").none { MessageDigest.isEqual(expected.toByteArray(), it.toByteArray()) }) return 400
+    val half = Files.createDirectories(Path.of("events")).resolve("." + UUID.randomUUID())
+    FileOutputStream(half.toFile()).use { it.write(body); it.fd.sync() }
+    Files.move(half, Path.of("events", id), StandardCopyOption.ATOMIC_MOVE) // before the response; a repeat changes nothing
+    return 204
+}
+
+fun main(given: Array<String>) {
+    if (given[0] == "receive")
+        return println(receive(System.getenv("WEBHOOK_SECRET"), given[1], given[2], given[3], System.`in`.readAllBytes()))
+    ApiClient.accessToken = System.getenv("PAYMENTS_TOKEN")
+    val client = OkHttpClient.Builder().followRedirects(false).retryOnConnectionFailure(false).callTimeout(Duration.ofSeconds(10))
+    val amount = Amount(Amount.Currency.uSD, given[2].toDouble())
+    val request = RefundRequest(given[1], amount, requestKey = given[3], clientReferenceId = given[3])
+    println(refund(RefundsApi(System.getenv("PAYMENTS_URL"), client.build()), request))
+}

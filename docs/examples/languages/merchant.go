@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	payments "example.com/payments"
+)
+
+func refund(ctx context.Context, client *payments.APIClient, request payments.RefundRequest) string {
+	lost := false // whether an attempt may have made the refund although its response never came
+	for attempt := 0; attempt < 4; attempt++ {
+		refund, response, err := client.RefundsAPI.IssueRefund(ctx).RefundRequest(request).Execute()
+		if err == nil {
+			return refund.PaymentStatus
+		}
+		problem, _ := err.(*payments.GenericOpenAPIError)
+		if problem != nil && response != nil && response.StatusCode == 409 {
+			duplicate, _ := problem.Model().(payments.DuplicateRequestKeyProblem)
+			found := duplicate.Existing
+			sameMoney := found.GetOriginalPaymentId() == request.PaymentId && found.GetAmount() == request.Amount
+			if sameMoney && found.GetClientReferenceId() == request.GetClientReferenceId() {
+				return found.GetPaymentStatus()
+			}
+			return "conflict"
+		}
+		if response != nil && response.StatusCode >= 300 && response.StatusCode < 500 && response.StatusCode != 429 {
+			return map[bool]string{true: "unknown", false: "none"}[lost]
+		}
+		lost = lost || response == nil || response.StatusCode != 429
+		seconds := 0
+		if response != nil {
+			seconds, _ = strconv.Atoi(response.Header.Get("Retry-After"))
+		}
+		time.Sleep(time.Duration(seconds)*time.Second + 300*time.Millisecond<<attempt)
+	}
+	return "unknown"
+}
+
+func receive(secret, id, timestamp, signatures string, body []byte) int {
+	key, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	sent, noNumber := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil || len(key) < 24 || noNumber != nil || math.Abs(float64(time.Now().Unix()-sent)) > 300 {
+		return 400
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
+	expected := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	for _, given := range strings.Fields(signatures) {
+		if hmac.Equal([]byte(given), []byte(expected)) {
+			return store("events/"+id, body)
+		}
+	}
+	return 400
+}
+
+// store writes one file for each webhook-id, so that a repeat changes nothing.
+func store(path string, body []byte) int {
+	os.Mkdir("events", 0o700)
+	file, err := os.CreateTemp("events", ".")
+	if err == nil {
+		_, err = file.Write(body)
+	}
+	if err != nil || file.Sync() != nil || os.Rename(file.Name(), path) != nil {
+		return 500
+	}
+	return 204
+}
+
+func main() {
+	given := os.Args
+	if given[1] == "receive" {
+		body, _ := io.ReadAll(os.Stdin)
+		fmt.Println(receive(os.Getenv("WEBHOOK_SECRET"), given[2], given[3], given[4], body))
+		return
+	}
+	configuration := payments.NewConfiguration()
+	configuration.Servers = payments.ServerConfigurations{{URL: os.Getenv("PAYMENTS_URL")}}
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	configuration.HTTPClient = &http.Client{Timeout: 10 * time.Second, CheckRedirect: noRedirect}
+	ctx := context.WithValue(context.Background(), payments.ContextAccessToken, os.Getenv("PAYMENTS_TOKEN"))
+	amount, _ := strconv.ParseFloat(given[3], 64)
+	request := payments.NewRefundRequest(given[2], *payments.NewAmount("USD", amount), given[4])
+	request.SetClientReferenceId(given[4])
+	fmt.Println(refund(ctx, payments.NewAPIClient(configuration), *request))
+}
