@@ -73,7 +73,7 @@ export type AppOptions = ProbeOptions & {
 /** Assembles the app: the one module that knows every part. */
 export async function createApp(options: AppOptions): Promise<RequestListener> {
   const { config, logger, sandbox } = options;
-  const published = options.document ?? (await readDocument("openapi"));
+  const published = options.document ?? readDocument("openapi");
   // The published contract has most of the requests, so it comes first: each router before it would cost them time.
   const apis = createApis(options, published);
   const validators = [compileResponseValidators(published)];

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { type DocumentName, readGenerated } from "./generated.ts";
 import { find, follow, isNode, members, type Node } from "./node.ts";
 import { operationsOf } from "./operations.ts";
 import { step, toPointer } from "./pointer.ts";
@@ -34,9 +34,8 @@ export type Contract = {
   violationsOf(operationId: string, response: HttpResponse): string[];
 };
 
-export function readContract(name: "openapi" | "sandbox"): Contract {
-  const url = new URL(`../generated/${name}.json`, import.meta.url);
-  return toContract(JSON.parse(readFileSync(url, "utf8")));
+export function readContract(name: DocumentName): Contract {
+  return toContract(JSON.parse(readGenerated(`${name}.json`)));
 }
 
 /** Creates the contract of a bundled document. */

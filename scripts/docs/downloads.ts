@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { ROOT } from "../command/root.ts";
+import { readGenerated } from "../../openapi/document/generated.ts";
 
 /** The contract, which every page offers under these names. */
 const DOWNLOADS = [
@@ -12,7 +10,7 @@ const DOWNLOADS = [
 
 /** The files, so that a site without a server offers them, too. */
 export function readDownloads(): [name: string, text: string][] {
-  return DOWNLOADS.map(([name]) => [name, readFileSync(join(ROOT, "openapi/generated", name), "utf8")]);
+  return DOWNLOADS.map(([name]) => [name, readGenerated(name)]);
 }
 
 const IMPORT = "testing-with-the-sandbox";

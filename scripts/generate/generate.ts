@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import type { Node } from "../../openapi/document/node.ts";
 import { defineCommand, secondsSince } from "../command/command.ts";
 import { replaceFile, withTempDir } from "../command/files.ts";
 import { runRedocly } from "../command/redocly.ts";
@@ -8,45 +9,40 @@ import { ROOT } from "../command/root.ts";
 import { toDocumentedTypes } from "./documented-types.ts";
 import { toOpenApi30 } from "./openapi-3.0.ts";
 
-/** The documents written by hand, and the names of what is generated from each. */
-const CONTRACTS = [
-  { source: "openapi/openapi.yaml", bundle: "openapi", types: "types" },
-  { source: "openapi/sandbox/openapi.yaml", bundle: "sandbox", types: "sandbox-types" },
-] as const;
-
 type Files = [path: string, text: string][];
 
 /** Everything that is generated, as it should be in the tree. */
 async function generate(): Promise<Files> {
-  const files = (await Promise.all(CONTRACTS.map(generateFrom))).flat();
-  const [, bundle = ""] = files.find(([path]) => path === "openapi/generated/openapi.json") ?? [];
+  const [published, sandbox] = await Promise.all([
+    generateFrom("openapi/openapi.yaml", "openapi", "types"),
+    generateFrom("openapi/sandbox/openapi.yaml", "sandbox", "sandbox-types"),
+  ]);
   // The published contract once more, for tools that do not read OpenAPI 3.1.
-  const twin = await toOpenApi30(JSON.parse(bundle));
+  const twin = stringify(await toOpenApi30(published.document), {
+    aliasDuplicateObjects: false,
+    lineWidth: 0,
+  });
   return [
-    ...files,
-    ...toFiles(
-      "openapi-3.0",
-      "openapi/openapi.yaml",
-      stringify(twin, { aliasDuplicateObjects: false, lineWidth: 0 }),
-    ),
+    ...published.files,
+    ...sandbox.files,
+    ["openapi/generated/openapi-3.0.yaml", `# ${noticeOf("openapi/openapi.yaml")}\n${twin}`],
   ];
 }
 
-async function generateFrom({ source, bundle, types }: (typeof CONTRACTS)[number]): Promise<Files> {
+/** The bundle and the types of a document that is written by hand. */
+async function generateFrom(
+  source: string,
+  bundle: string,
+  types: string,
+): Promise<{ document: Node; files: Files }> {
   const yaml = await bundleOf(source);
-  const written = await toDocumentedTypes(JSON.parse(JSON.stringify(parse(yaml)), withoutDiscriminators));
-  return [
-    ...toFiles(bundle, source, yaml),
+  const document = parse(yaml);
+  const written = await toDocumentedTypes(JSON.parse(JSON.stringify(document), withoutDiscriminators));
+  const files: Files = [
+    [`openapi/generated/${bundle}.yaml`, `# ${noticeOf(source)}\n${yaml}`],
     [`openapi/generated/${types}.ts`, `// ${noticeOf(source)}\n${written}`],
   ];
-}
-
-/** A document in both of its forms. */
-function toFiles(name: string, source: string, yaml: string): Files {
-  return [
-    [`openapi/generated/${name}.yaml`, `# ${noticeOf(source)}\n${yaml}`],
-    [`openapi/generated/${name}.json`, `${JSON.stringify(parse(yaml), null, 2)}\n`],
-  ];
+  return { document, files };
 }
 
 function noticeOf(source: string): string {

@@ -2,6 +2,7 @@ import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
+import { toJson } from "../../openapi/document/generated.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 import { BUNDLED_IMPORTS, buildBundled, toBundled } from "./bundled.ts";
@@ -26,6 +27,12 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   await emitTypes(source.typed ?? [], dist);
   for await (const path of glob(source.files, { cwd: ROOT })) {
     if (!LEFT_OUT.test(path) && !source.leftOut?.test(path)) await cp(join(ROOT, path), join(dist, path));
+    // Parsing the YAML would slow down each start.
+    if (path.startsWith("openapi/generated/"))
+      await writeFile(
+        join(dist, path.replace(/yaml$/, "json")),
+        toJson(await readFile(join(ROOT, path), "utf8")),
+      );
   }
   for (const [from, to] of Object.entries(source.copies ?? {})) {
     await cp(join(ROOT, from), join(dist, to));

@@ -29,7 +29,7 @@ export type PackageSource = {
   prepare?(): Promise<void>;
 };
 
-const CONTRACTS = "openapi/generated/*.{json,yaml}";
+const CONTRACTS = "openapi/generated/*.yaml";
 const DOCS = "docs/dist/*";
 
 const PREPARED_CLUSTER = {
@@ -81,7 +81,7 @@ export const PACKAGES = {
     modules: ["test/conformance/cli.ts", "test/conformance/index.ts"],
     typed: ["test/conformance/index.ts"],
     files: [
-      "openapi/generated/{openapi,sandbox}.json",
+      "openapi/generated/{openapi,sandbox}.yaml",
       "openapi/sandbox/scenarios.arazzo.yaml",
       "docs/{interface,decisions}.md",
     ],

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readGenerated } from "../../openapi/document/generated.ts";
 import { find, isNode, type Node } from "../../openapi/document/node.ts";
 import { operationsOf } from "../../openapi/document/operations.ts";
 import { stepsOf, toPointer } from "../../openapi/document/pointer.ts";
@@ -50,14 +50,13 @@ export type DocumentNode = Node;
 
 type ContractName = "openapi" | "sandbox";
 
-const documents = new Map<ContractName, Promise<ContractDocument>>();
+const documents = new Map<ContractName, ContractDocument>();
 
 /** Reads a document of `openapi/generated`. All servers of a process share it, and what is compiled from it. */
-export function readDocument(name: ContractName): Promise<ContractDocument> {
+export function readDocument(name: ContractName): ContractDocument {
   const known = documents.get(name);
   if (known) return known;
-  const file = new URL(`../../openapi/generated/${name}.json`, import.meta.url);
-  const document = readFile(file, "utf8").then((text): ContractDocument => JSON.parse(text));
+  const document: ContractDocument = JSON.parse(readGenerated(`${name}.json`));
   documents.set(name, document);
   return document;
 }

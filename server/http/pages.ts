@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import express, { type Request, type RequestHandler, type Router } from "express";
 import Negotiator from "negotiator";
+import { readGenerated } from "../../openapi/document/generated.ts";
 import { ProblemError } from "../contract/problem.ts";
 import { refuseMethod } from "./probes.ts";
 
@@ -16,7 +17,7 @@ const NOT_FOUND_PAGE = "404.html";
 const ENCODINGS = { br: ".br", gzip: ".gz", identity: "" } as const;
 
 /** The contract, also as OpenAPI 3.0 for tools that do not read 3.1. */
-const CONTRACTS = ["openapi.json", "openapi.yaml", "openapi-3.0.json", "openapi-3.0.yaml"];
+const CONTRACTS = ["openapi.json", "openapi.yaml", "openapi-3.0.json", "openapi-3.0.yaml"] as const;
 
 /** Media types by the ends of names. Markdown is sent as plain text, which every browser shows. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -39,7 +40,7 @@ export type AdaptText = (text: string, fileName: string, request: Request) => st
 export async function createPages({ serveDocs }: { serveDocs: boolean }, adapt?: AdaptText): Promise<Router> {
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const name of CONTRACTS) {
-    router.get(`/${name}`, await serveText(new URL(`openapi/generated/${name}`, ROOT), adapt));
+    router.get(`/${name}`, serveText(readGenerated(name), name, adapt));
   }
   router.all(
     CONTRACTS.map((name) => `/${name}`),
@@ -108,7 +109,7 @@ function typeOf(name: string): string {
 async function serveDoc(name: string, adapt: AdaptText | undefined): Promise<RequestHandler> {
   const file = new URL(name, DIST);
   if (!existsSync(file)) return docsMissing;
-  return !adapt && /\.(html|js)$/.test(name) ? serveCompressed(name) : serveText(file, adapt);
+  return !adapt && /\.(html|js)$/.test(name) ? serveCompressed(name) : serveFile(file, adapt);
 }
 
 /** The text beside a page; undefined where there is none. The list of all pages is the text of the home page. */
@@ -117,7 +118,7 @@ async function serveMarkdown(
   adapt: AdaptText | undefined,
 ): Promise<RequestHandler | undefined> {
   const file = new URL(page === "llms" || page === "index" ? "llms.txt" : `${page}.md`, DIST);
-  return existsSync(file) ? serveText(file, adapt, "text/markdown; charset=utf-8") : undefined;
+  return existsSync(file) ? serveFile(file, adapt, "text/markdown; charset=utf-8") : undefined;
 }
 
 /** Serves Markdown to programs that prefer it, and the page to browsers and to everybody who does not say. */
@@ -129,14 +130,17 @@ function inPreferredType(page: RequestHandler, markdown: RequestHandler): Reques
   };
 }
 
+async function serveFile(file: URL, adapt: AdaptText | undefined, type?: string): Promise<RequestHandler> {
+  return serveText(await readFile(file, "utf8"), posix.basename(file.pathname), adapt, type);
+}
+
 /** A sandbox adapts its texts to each caller, and compresses them then. */
-async function serveText(
-  file: URL,
+function serveText(
+  text: string,
+  name: string,
   adapt: AdaptText | undefined,
-  type = typeOf(posix.basename(file.pathname)),
-): Promise<RequestHandler> {
-  const text = await readFile(file, "utf8");
-  const name = posix.basename(file.pathname);
+  type = typeOf(name),
+): RequestHandler {
   return async (request, response) => {
     const sent = adapt ? adapt(text, name, request) : text;
     if (name.endsWith(".html")) response.setHeader("Content-Security-Policy", contentSecurityPolicy(sent));

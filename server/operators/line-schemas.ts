@@ -91,8 +91,8 @@ const SCHEMAS = {
 };
 
 /** The schemas of the lines of JSON that the payment system sends and gets, with the contract's schema of amounts. */
-export async function readLineSchemas(): Promise<ContractDocument> {
-  const { openapi, components } = await readDocument("openapi");
+export function readLineSchemas(): ContractDocument {
+  const { openapi, components } = readDocument("openapi");
   const { Amount } = components.schemas as { Amount: object };
   return { openapi, paths: {}, components: { schemas: { Amount, ...SCHEMAS } } };
 }

@@ -17,7 +17,7 @@ export type PaymentsOptions = LineStream & {
 export async function feedPayments({ store, now, ...stream }: PaymentsOptions): Promise<boolean> {
   const counts = await feedLines(stream, {
     results: ["applied", "unchanged"],
-    parse: createPaymentLineParser(await readLineSchemas()),
+    parse: createPaymentLineParser(readLineSchemas()),
     keysOf,
     apply: (line) => applyPayment(store, line, now()),
   });

@@ -84,7 +84,7 @@ type ReconcileOptions = LineStream & {
 async function reconcile({ store, now, ...stream }: ReconcileOptions): Promise<boolean> {
   const counts = await feedLines(stream, {
     results: ["inserted", "kept", "unchanged", "different"],
-    parse: createPayoutLineParser(await readLineSchemas()),
+    parse: createPayoutLineParser(readLineSchemas()),
     keysOf: ({ merchant, paymentId, originalPaymentId, requestKey }) =>
       Object.entries({ paymentId, originalPaymentId, requestKey }).map((field) =>
         JSON.stringify([merchant, ...field]),

@@ -41,7 +41,7 @@ export type EarlyParts = {
 export async function prepareSandbox(
   parts: Omit<FaultParts, "onAccepted"> & TomorrowParts,
 ): Promise<EarlyParts> {
-  const coverage = createCoverage(await readDocument("openapi"), parts.changes);
+  const coverage = createCoverage(readDocument("openapi"), parts.changes);
   const faults = createFaults({ ...parts, onAccepted: coverage.meetEvent });
   const tomorrow = createTomorrow(parts);
   return { coverage, faults, tomorrow, attempts: tomorrow.before(faults.ofDeliveries) };
@@ -81,7 +81,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { store, clock, changes, coverage, tomorrow, tomorrowSeed } = options;
   await seed({ store, clock }, tomorrowSeed === undefined ? [] : [TOMORROW_MERCHANT]);
   if (tomorrowSeed !== undefined) await tomorrow.switchOn(TOMORROW_MERCHANT, tomorrowSeed);
-  const document = await readDocument("sandbox");
+  const document = readDocument("sandbox");
   const { list: faults, ofDeliveries } = options.faults;
   const callFaults = createCallFaults(faults, document);
   const requests = createRequestMemory(changes, callFaults.kindOf, coverage.meetCall);

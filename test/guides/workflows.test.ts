@@ -1,7 +1,8 @@
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
+import { readGenerated } from "../../openapi/document/generated.ts";
 import { PROOFS } from "../../scripts/command/proofs.ts";
 import { ROOT } from "../../scripts/command/root.ts";
 import { findFreePort } from "../helpers/network/free-port.ts";
@@ -46,7 +47,7 @@ describe("the workflow that the guide gives to copy", () => {
     await writeFile(join(project.folder, "package.json"), JSON.stringify({ private: true, scripts }));
     const contractTest = guide.find(({ marks }) => marks.get("file") === "contract.test.mjs");
     await writeFile(join(project.folder, "contract.test.mjs"), contractTest?.text ?? "");
-    await copyFile(join(ROOT, "openapi/generated/openapi.json"), join(project.folder, "openapi.json"));
+    await writeFile(join(project.folder, "openapi.json"), readGenerated("openapi.json"));
     const ports = { 4010: await findFreePort(), 4011: await findFreePort() };
 
     for (const [index, step] of steps.entries()) {

@@ -90,8 +90,8 @@ const TOOLS: readonly Tool[] = [
 export async function createMcpServer(options: McpOptions): Promise<McpServer> {
   const send = await connect(options);
   const documents = {
-    openapi: (await readDocument("openapi")) as unknown as Node,
-    sandbox: (await readDocument("sandbox")) as unknown as Node,
+    openapi: readDocument("openapi") as unknown as Node,
+    sandbox: readDocument("sandbox") as unknown as Node,
   };
   const server = new McpServer(
     { name: "refund-contract-sandbox", version: String((documents.sandbox.info as Node).version) },

@@ -1,6 +1,7 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { readGenerated } from "../../../openapi/document/generated.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
@@ -122,7 +123,7 @@ async function openMerchantProject(folder: string): Promise<Settings> {
   const receiver = await readFile(join(FILES, "receiver.mjs"), "utf8");
   await writeFile(join(folder, "receiver.mjs"), receiver.replace("4000", receiverPort));
   await writeFile(join(folder, "system.test.mjs"), TEST);
-  const contract = JSON.parse(await readFile(join(ROOT, "openapi/generated/openapi.json"), "utf8"));
+  const contract = JSON.parse(readGenerated("openapi.json"));
   delete contract.paths["/v1/refunds"].post.responses[429];
   await writeFile(join(folder, "contract.json"), JSON.stringify(contract));
   await run("npm", ["install", "@refund-contract/client"], folder);

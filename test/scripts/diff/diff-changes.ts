@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import type { Level } from "../../../openapi/diff/change.ts";
+import { readGenerated } from "../../../openapi/document/generated.ts";
 
 type Node = { [name: string]: unknown };
 
@@ -21,7 +22,7 @@ export const CHANGES: readonly Change[] = parse(read("fixtures/diff/changes.yaml
 
 /** A new copy of the published contract. */
 export function contract(): Node {
-  return JSON.parse(read("../openapi/generated/openapi.json"));
+  return JSON.parse(readGenerated("openapi.json"));
 }
 
 /** The published contract with changes applied. Throws when one of them would have no effect. */

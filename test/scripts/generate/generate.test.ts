@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { readGenerated } from "../../../openapi/document/generated.ts";
 import { setAt, valueAt } from "../../../openapi/document/pointer.ts";
 import { toDocumentedTypes } from "../../../scripts/generate/documented-types.ts";
 import { toOpenApi30 } from "../../../scripts/generate/openapi-3.0.ts";
@@ -16,9 +16,8 @@ test("the type of an open list has null where the contract allows it", async () 
 });
 
 test("the contract as OpenAPI 3.0 keeps a field whose name is that of a keyword", async () => {
-  const file = new URL("../../../openapi/generated/openapi.json", import.meta.url);
   const pointer = "/components/schemas/RefundRequest/properties/discriminator";
-  const document = setAt(JSON.parse(await readFile(file, "utf8")), pointer, { type: "string" });
+  const document = setAt(JSON.parse(readGenerated("openapi.json")), pointer, { type: "string" });
 
   expect(valueAt(await toOpenApi30(document), pointer)).toEqual({ type: "string" });
 });

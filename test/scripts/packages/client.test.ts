@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { ROOT } from "../../../scripts/command/root.ts";
+import { readGenerated } from "../../../openapi/document/generated.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery, WEBHOOK_ID } from "../../client/signed-deliveries.ts";
 import { createPackedProject, inspect } from "../../helpers/packages.ts";
 import { useTestServer } from "../../helpers/server.ts";
@@ -52,9 +52,9 @@ describe("the package", () => {
   });
 
   test("brings the contract that it is made from, for programs to import", async () => {
-    for (const name of ["openapi.json", "openapi-3.0.json"]) {
+    for (const name of ["openapi.json", "openapi-3.0.json"] as const) {
       const packed = await readFile(join(project.packageFolder("client"), "dist", name), "utf8");
-      expect(packed).toBe(await readFile(join(ROOT, "openapi/generated", name), "utf8"));
+      expect(packed).toBe(readGenerated(name));
     }
     await project.write(
       "contract.js",

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { readGenerated } from "../../../openapi/document/generated.ts";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
 import { createMerchant, createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
@@ -57,7 +57,7 @@ describe("every response", () => {
 describe("what a server has besides operations", () => {
   const server = useTestServer();
 
-  test.each(["openapi", "openapi-3.0"])(
+  test.each(["openapi", "openapi-3.0"] as const)(
     "has %s as it was generated, save for its own address",
     async (name) => {
       const json = await fetch(`${server.url}/${name}.json`);
@@ -66,9 +66,7 @@ describe("what a server has besides operations", () => {
       expect(json.headers.get("content-type")).toBe("application/json");
       expect(yaml.headers.get("content-type")).toMatch(/^application\/yaml/);
       const text = await json.text();
-      const generated = new URL(`../../../openapi/generated/${name}.json`, import.meta.url);
-      const written = await readFile(generated, "utf8");
-      expect(text).toBe(written.replaceAll("http://127.0.0.1:3000", server.url));
+      expect(text).toBe(readGenerated(`${name}.json`).replaceAll("http://127.0.0.1:3000", server.url));
       expect(parse(await yaml.text())).toEqual(JSON.parse(text));
     },
   );

@@ -22,7 +22,7 @@ const logLines: string[] = [];
 
 beforeAll(async () => {
   const logger = pino({}, { write: (line: string) => logLines.push(line) });
-  const documents = [await contracts.readDocument("openapi"), await contracts.readDocument("sandbox")];
+  const documents = [contracts.readDocument("openapi"), contracts.readDocument("sandbox")];
   const validators = documents.map((document) => compileResponseValidators(document));
   const app = express();
   app.use(logRequests(logger, () => null));

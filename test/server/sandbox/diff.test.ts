@@ -1,13 +1,13 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readGenerated } from "../../../openapi/document/generated.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
 
-const CONTRACT = new URL("../../../openapi/generated/openapi.json", import.meta.url);
 const FIELD = '"softDescriptor":{';
 
 describe("npx @refund-contract/sandbox diff", () => {
@@ -47,7 +47,7 @@ describe("npx @refund-contract/sandbox diff", () => {
       /^patch [\s\S]*1 patch\.\n$/,
     ],
   ])("reports %s", async (_name, toBefore, args, code, report) => {
-    const exit = await diff(toBefore(JSON.stringify(JSON.parse(await readFile(CONTRACT, "utf8")))), ...args);
+    const exit = await diff(toBefore(JSON.stringify(JSON.parse(readGenerated("openapi.json")))), ...args);
 
     expect(exit).toMatchObject({ code, stderr: "", stdout: expect.stringMatching(report) });
   });

@@ -2,17 +2,12 @@ import { readFile } from "node:fs/promises";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
+import { readGenerated } from "../../../openapi/document/generated.ts";
 import { follow, isNode, members, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 
-async function read(name: string): Promise<Node> {
-  return JSON.parse(
-    await readFile(new URL(`../../../openapi/generated/${name}.json`, import.meta.url), "utf8"),
-  );
-}
-
-const contract = await read("openapi");
-const twin = await read("openapi-3.0");
+const contract: Node = JSON.parse(readGenerated("openapi.json"));
+const twin: Node = JSON.parse(readGenerated("openapi-3.0.json"));
 
 // Draft 7 with `nullable` is how OpenAPI 3.0 reads a schema.
 const ajv = new Ajv({ strict: false, validateFormats: true });

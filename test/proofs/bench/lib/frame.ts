@@ -153,7 +153,7 @@ export function serve(store: Pick<Store, "env">, env: Settings = {}, release = "
 /** The mock, which responds to every call as the contract says and stores nothing; with its log, as its command starts it. */
 export function startMock(): Promise<Running> {
   const prism = "node_modules/@stoplight/prism-cli/dist/index.js";
-  const command = [process.execPath, prism, "mock", "--port", "0", "openapi/generated/openapi.json"];
+  const command = [process.execPath, prism, "mock", "--port", "0", "openapi/generated/openapi.yaml"];
   return start({ command, ready: /http:.*\n/ });
 }
 

@@ -68,7 +68,7 @@ function createValidated(): RequestListener {
   app.use(express.json());
   app.use(
     openApiValidator.middleware({
-      apiSpec: "openapi/generated/openapi.json",
+      apiSpec: "openapi/generated/openapi.yaml",
       validateRequests: true,
       validateResponses: true,
     }),

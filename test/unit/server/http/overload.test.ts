@@ -31,8 +31,8 @@ const logged: { level: number; refused: number; msg: string }[] = [];
 const log = { write: (line: string) => void logged.push(JSON.parse(line)) };
 
 beforeAll(async () => {
-  const document = await readDocument("openapi");
-  const documents = [document, await readDocument("sandbox")];
+  const document = readDocument("openapi");
+  const documents = [document, readDocument("sandbox")];
   findValidator = compileResponseValidators(document);
   const listener = refuseOverload((_request, response) => response.writeHead(PASSED_ON).end(), {
     documents,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readLineSchemas } from "../../../../server/operators/line-schemas.ts";
 import { createPaymentLineParser } from "../../../../server/operators/payment-line.ts";
 
-const parsePaymentLine = createPaymentLineParser(await readLineSchemas());
+const parsePaymentLine = createPaymentLineParser(readLineSchemas());
 
 const payment = { merchant: "acme", paymentId: "pay_1" };
 const amount = { currency: "USD", value: 19.99 };
