@@ -4,7 +4,7 @@ import { KEYWORDS } from "../../openapi/document/keywords.ts";
 import { isNode, members, type Node } from "../../openapi/document/node.ts";
 
 /**
- * Keywords of JSON Schema that OpenAPI 3.0 lacks. `docs/guides/older-openapi.md` says what is lost with each. The conditions
+ * Keywords of JSON Schema that OpenAPI 3.0 lacks. `docs/guides/clients-by-language.md` says what is lost with each. The conditions
  * have no replacement: for a `oneOf`, the generators for Rust, Kotlin and C# create a type that can't read refunds, and for
  * a `not` with several parts, openapi-generator creates Go code that does not compile.
  */

@@ -21,7 +21,6 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   security: 0.6,
   extensions: 0.4,
   changelog: 0.6,
-  "clients-compared": 0.6,
 };
 
 /** Lists of tests and of measurements, whose words nobody searches for; they are found by their headings. */

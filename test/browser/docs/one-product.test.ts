@@ -100,7 +100,10 @@ describe("docs, reference and console", () => {
 
   test("keep the bar in view on a phone, cover nothing, and let every column be reached", async () => {
     const page = await openTab(PHONE);
-    for (const { url, drawn } of [...KINDS(), { url: `${site.url}clients-compared.html`, drawn: "h1" }]) {
+    for (const { url, drawn } of [
+      ...KINDS(),
+      { url: `${site.url}packages.html`, drawn: "h1" },
+    ]) {
       await page.goto(url);
       await page.locator(drawn).first().waitFor();
       await page.evaluate(() => scrollBy(0, 600));
@@ -120,7 +123,7 @@ describe("docs, reference and console", () => {
 
   test("stack the rows of a wide table on a phone, each cell under the name of its column", async () => {
     const page = await openTab(PHONE);
-    for (const name of ["going-live", "watching-it"]) {
+    for (const name of ["going-live", "runbook"]) {
       await page.goto(`${site.url}${name}.html`);
       const scrolling = await page
         .locator(".stack")

@@ -14,7 +14,7 @@ const PAGES = [
   { file: "problems.html", title: "Error codes – Refunds and webhooks", name: "Problems and error codes" },
   { file: "decisions.html", title: "Decisions – Refunds and webhooks", name: "Decisions" },
   {
-    file: "clients-compared.html",
+    file: "packages.html",
     title: "Client comparison – Refunds and webhooks",
     name: "Our client beside",
   },

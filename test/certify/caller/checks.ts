@@ -134,13 +134,13 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
     id: "busy.429",
     name: "repeats a request that got 429",
     sources: ["D27"],
-    guide: "rate-limits.md",
+    guide: "refunds-step-by-step.md#rate-limits",
   }),
   {
     id: "busy.retry-after",
     name: "waits for as long as Retry-After says",
     sources: ["D27"],
-    guide: "rate-limits.md",
+    guide: "refunds-step-by-step.md#rate-limits",
     async run(kit) {
       const outcome = await outcomeOf(kit, "rateLimited");
       const [first, second] = outcome.requests;

@@ -13,7 +13,6 @@ const QUERIES: readonly (readonly [query: string, url: string])[] = [
   ["clientRefefenceId", "refunds-step-by-step.html#common-mistakes"],
   ["7.4", "interface.html#7.4"],
   ["conformance kit on my own server", "conformance-kit.html"],
-  ["rate limits", "rate-limits.html"],
   ["weekend", "glossary.html#business-day"],
   ["chargeback", "glossary.html#chargeback"],
   ["postman", "testing-with-the-sandbox.html#postman-bruno-and-insomnia"],
