@@ -100,10 +100,7 @@ describe("docs, reference and console", () => {
 
   test("keep the bar in view on a phone, cover nothing, and let every column be reached", async () => {
     const page = await openTab(PHONE);
-    for (const { url, drawn } of [
-      ...KINDS(),
-      { url: `${site.url}packages.html`, drawn: "h1" },
-    ]) {
+    for (const { url, drawn } of [...KINDS(), { url: `${site.url}packages.html`, drawn: "h1" }]) {
       await page.goto(url);
       await page.locator(drawn).first().waitFor();
       await page.evaluate(() => scrollBy(0, 600));

@@ -15,8 +15,8 @@ const PAGES = [
   { file: "decisions.html", title: "Decisions – Refunds and webhooks", name: "Decisions" },
   {
     file: "packages.html",
-    title: "Client comparison – Refunds and webhooks",
-    name: "Our client beside",
+    title: "Packages – Refunds and webhooks",
+    name: "Packages",
   },
 ] as const;
 
