@@ -17,14 +17,13 @@ const SERVER_LAYERS = [
   ["storage/[^/]+$"],
   ["auth/", "webhooks/"],
   ["http/"],
-  ["sandbox/handlers/"],
-  ["sandbox/(console-page|greeting|own-docs|sandbox)\\.ts"],
   ["stop.ts", "app.ts"],
   ["background/"],
   ["start.ts"],
   ["process/"],
-  ["run.ts", "operators/", "sandbox/commands/"],
-  ["main.ts", "cli.ts", "sandbox/(cli|index)\\.ts"],
+  ["operators/", "sandbox/commands/", "sandbox/handlers/"],
+  ["sandbox/(console-page|greeting|own-docs|sandbox|settings)\\.ts"],
+  ["cli.ts", "sandbox/(cli|index)\\.ts"],
 ];
 
 const toPattern = (part) => `^server/${part.replace(/(?<!\\)\.ts$/, "\\.ts$")}`;
@@ -120,6 +119,13 @@ export default {
         pathNot: "^server/storage/(database\\.ts|postgres/|citus/)|^server/operators/",
       },
       to: { path: "^server/storage/(postgres|citus)/" },
+    },
+    {
+      name: "core-knows-no-sandbox",
+      comment: "The sandbox wraps the server by the hooks of start.ts.",
+      severity: "error",
+      from: { path: "^server/", pathNot: "^server/sandbox/" },
+      to: { path: "^server/sandbox/" },
     },
     {
       name: "webhooks-know-no-express",

@@ -1,38 +1,31 @@
 import type { RequestListener } from "node:http";
-import express from "express";
+import express, { type Router } from "express";
 import type { Logger } from "pino";
 import type { ConcurrencyLimit } from "./admission/concurrency-limit.ts";
 import type { RateLimiter } from "./admission/rate-limiter.ts";
 import type { Caller, FindCaller } from "./auth/bearer.ts";
 import type { Config } from "./config/config.ts";
 import { type ContractDocument, readDocument, type Schemas } from "./contract/document.ts";
-import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/operations.ts";
+import type { Handler, Handlers, OperationId, PublishedId } from "./contract/operations.ts";
 import { unavailable } from "./contract/problem.ts";
 import { compileResponseValidators } from "./contract/validate-response.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { limitRate } from "./http/access.ts";
-import { type Api, createApi } from "./http/api.ts";
+import { type ApiOptions, createApi } from "./http/api.ts";
 import { findCallerAddress } from "./http/caller-address.ts";
-import { createDeadline, noDeadline } from "./http/deadline.ts";
+import { createDeadline } from "./http/deadline.ts";
 import { handleErrors, notFound } from "./http/error-handler.ts";
 import { checkReferences, issueRefund } from "./http/issue-refund.ts";
 import { refuseOverload } from "./http/overload.ts";
 import { createPages } from "./http/pages.ts";
 import { createProbes, type ProbeOptions } from "./http/probes.ts";
-import {
-  checkHost,
-  checkLocalHost,
-  checkPlainHead,
-  type HeadCheck,
-  requireHead,
-} from "./http/request-head.ts";
+import { checkHost, checkPlainHead, type HeadCheck, requireHead } from "./http/request-head.ts";
 import { logRequests } from "./http/request-log.ts";
 import { guardResponses } from "./http/response-guard.ts";
 import { setSecurityHeaders } from "./http/security-headers.ts";
 import { checkTarget, subscribeToWebhooks } from "./http/subscribe-to-webhooks.ts";
 import { traceRequests } from "./http/trace-requests.ts";
 import type { Observer } from "./observability/observer.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
 import { isUnavailable } from "./storage/database/unavailable.ts";
 import type { PaymentKey } from "./storage/statements/payment-record.ts";
 import type { BoundStorage } from "./storage/storage.ts";
@@ -41,7 +34,7 @@ import { GUESSABLE_SECRET, isGuessable } from "./webhooks/guessable-secret.ts";
 import { secretFormOf } from "./webhooks/sign-delivery.ts";
 import { findTargetError, type TargetPolicy } from "./webhooks/target.ts";
 
-export type AppOptions = ProbeOptions & {
+export type AppParts = ProbeOptions & {
   config: Config;
   store: BoundStorage;
   clock: DomainClock;
@@ -53,7 +46,7 @@ export type AppOptions = ProbeOptions & {
   /** Which URLs webhooks may be sent to. */
   targetPolicy: TargetPolicy;
   logger: Logger;
-  metrics: Observer;
+  observer: Observer;
   /** Called with each refund that has been issued. */
   onIssued?: ((refund: PaymentKey) => void) | undefined;
   /** Bounds how many requests are under way at a time. */
@@ -64,24 +57,53 @@ export type AppOptions = ProbeOptions & {
   bodyTimeoutMs: number;
   /** Milliseconds that a request to the published contract may wait for the store in all. */
   callLimitMs: number;
-  /** Served, too, if there is one. */
-  sandbox?: Sandbox | undefined;
-  /** Served instead of the published contract, to show the effect of a change. */
-  document?: ContractDocument;
 };
 
-/** Assembles the app: the one module that knows every part. */
-export async function createApp(options: AppOptions): Promise<RequestListener> {
-  const { config, logger, sandbox } = options;
-  const published = options.document ?? readDocument("openapi");
-  // The published contract has most of the requests, so it comes first: each router before it would cost them time.
-  const apis = createApis(options, published);
-  const validators = [compileResponseValidators(published)];
-  if (sandbox) validators.push(compileResponseValidators(sandbox.document, { whenUsed: true }));
+/** The app of the published contract, with its probes and its pages. */
+export async function createApp(parts: AppParts, document?: ContractDocument): Promise<RequestListener> {
+  return assembleApp<PublishedId>(parts, {
+    document: document ?? readDocument("openapi"),
+    handlers: createHandlers(parts),
+    bodyChecks: {
+      issueRefund: checkReferences,
+      subscribeToWebhooks: checkTarget((url) => findTargetError(url, parts.targetPolicy)),
+    },
+    refuseBlocked: parts.refuseBlocked,
+    deadline: createDeadline(parts.callLimitMs),
+    ignoreUnknownQuery: true,
+    headChecks: [],
+    routers: [createProbes(parts), await createPages(parts.config)],
+    isWarm: true,
+  });
+}
 
-  const headChecks: HeadCheck[] = [checkHost, checkPlainHead];
-  if (sandbox) headChecks.push(checkLocalHost(config.host, sandbox.isLocal));
+/** What an app serves: the operations of a document, and what it has besides. */
+type Served<Ids extends OperationId> = Pick<
+  ApiOptions<Ids>,
+  "document" | "handlers" | "bodyChecks" | "refuseBlocked" | "deadline" | "ignoreUnknownQuery"
+> & {
+  /** Further checks of each request's head. */
+  headChecks: readonly HeadCheck[];
+  routers: readonly Router[];
+  /** Whether its schemas are compiled now, rather than with the first call that needs them. */
+  isWarm: boolean;
+};
 
+/** Puts the steps of every request in their order. */
+export async function assembleApp<Ids extends OperationId>(
+  parts: AppParts,
+  served: Served<Ids>,
+): Promise<RequestListener> {
+  const { config, logger, observer } = parts;
+  const { document, isWarm } = served;
+  const api = createApi<Ids>({
+    ...served,
+    findCaller: parts.findCaller,
+    limitRate: limitRate(parts.rateLimiter),
+    isDraining: parts.isDraining,
+    bodyTimeoutMs: parts.bodyTimeoutMs,
+  });
+  const headChecks = [checkHost, checkPlainHead, ...served.headChecks];
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -89,69 +111,34 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   app.enable("case sensitive routing");
   app.enable("strict routing");
   app.use(traceRequests);
-  app.use(logRequests(logger, findCallerAddress(config.callerAddressHeader), options.metrics.observeRequest));
-  // Before the guard, so that it records the response that was sent.
-  for (const step of sandbox?.outerSteps ?? []) app.use(step);
-  app.use(guardResponses(validators, logger));
+  app.use(logRequests(logger, findCallerAddress(config.callerAddressHeader), observer.observeRequest));
+  app.use(guardResponses(compileResponseValidators(document, { whenUsed: !isWarm }), logger));
   app.use(setSecurityHeaders());
   app.use(requireHead(headChecks));
-  for (const { router } of apis) app.use(router);
-  for (const router of sandbox?.routers ?? []) app.use(router);
-  app.use(createProbes(options));
-  app.use(await createPages(config, sandbox?.adaptText));
+  for (const router of [api.router, ...served.routers]) app.use(router);
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
-  // Only the published contract: sandboxes are started often, and most of their own operations are never called.
-  await apis[0].warmUp(app);
+  if (isWarm) await api.warmUp(app);
   return refuseOverload(app, {
-    ...options,
-    documents: sandbox ? [published, sandbox.document] : [published],
+    document,
     headChecks,
-    observe: options.metrics.observeRequest,
-    onRefused: options.metrics.countRefusal,
+    concurrency: parts.concurrency,
+    isDraining: parts.isDraining,
+    observe: observer.observeRequest,
+    onRefused: observer.countRefusal,
+    logger,
   });
 }
 
-function createApis(options: AppOptions, published: ContractDocument): [published: Api, ...others: Api[]] {
-  const { targetPolicy, rateLimiter, sandbox } = options;
-  const common = { ...options, limitRate: limitRate(rateLimiter) };
-  const publishedApi = createApi<PublishedId>({
-    ...common,
-    document: published,
-    handlers: createHandlers(options),
-    bodyChecks: {
-      issueRefund: checkReferences,
-      subscribeToWebhooks: checkTarget((url) => findTargetError(url, targetPolicy)),
-    },
-    deadline: createDeadline(options.callLimitMs),
-    ignoreUnknownQuery: true,
-    beforeHandler: sandbox?.beforeHandler,
-    bodySteps: sandbox?.bodySteps,
-  });
-  if (!sandbox) return [publishedApi];
-  const sandboxApi = createApi<SandboxId>({
-    ...common,
-    document: sandbox.document,
-    handlers: sandbox.handlers,
-    bodyChecks: {},
-    // So that a merchant who tries a block out can end it.
-    refuseBlocked: () => {},
-    // Moving the clock by years, or resetting a large store, takes long.
-    deadline: noDeadline,
-    ignoreUnknownQuery: false,
-  });
-  return [publishedApi, sandboxApi];
-}
-
-function createHandlers(options: AppOptions): Handlers {
-  const { store, clock, encryptionKeys, metrics, onIssued, logger } = options;
+function createHandlers(parts: AppParts): Handlers {
+  const { store, clock, encryptionKeys, observer, onIssued, logger } = parts;
   const encrypt = (merchant: string, secret: string) =>
     encryptionKeys.encrypt(merchant, secret).catch((error: unknown) => {
-      throw unavailable(error); // a KMS can be away as a database can
+      throw unavailable(error); // the KMS may not respond
     });
   return {
     issueRefund: observeIssued(issueRefund(store, clock.realNow), (merchant, refund) => {
-      metrics.countRefunds(refund.paymentStatus, 1);
+      observer.countRefunds(refund.paymentStatus, 1);
       onIssued?.({ merchant, paymentId: refund.paymentId });
     }),
     subscribeToWebhooks: subscribeToWebhooks({

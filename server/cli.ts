@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { defineServe, settingsOf } from "./process/command-line.ts";
-import { defineProgram } from "./process/program.ts";
-import { runServer } from "./run.ts";
+import { isPackaged } from "./config/environment.ts";
+import { defineProgram, defineServe, settingsOf } from "./process/command-line.ts";
+import { runServer } from "./process/run.ts";
 
-const NAME = "npx @refund-contract/server";
+const NAME = isPackaged ? "npx @refund-contract/server" : "npm run start:production --";
 
 const program = defineServing(NAME, "Starts the server of production on DATABASE_URL.")
   .enablePositionalOptions()

@@ -1,21 +1,22 @@
+import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
 import { createConcurrencyLimit } from "./admission/concurrency-limit.ts";
 import { createRateLimiter } from "./admission/rate-limiter.ts";
-import { createApp } from "./app.ts";
+import { type AppParts, createApp } from "./app.ts";
 import { createAccess, type IssuerKeysTimes } from "./auth/access.ts";
 import { type BlocksSettings, startBlocks } from "./auth/blocks.ts";
 import { startBackgroundWork } from "./background/background.ts";
 import { startRestoreWatch } from "./background/restore-watch.ts";
 import { startSharedClock } from "./background/shared-clock.ts";
 import type { Config } from "./config/config.ts";
-import { createHttpServer } from "./http/http-server.ts";
+import { createHttpServer, type HttpServer } from "./http/http-server.ts";
 import { startProbeServer } from "./http/probes.ts";
 import { openMetrics } from "./observability/metrics.ts";
-import { createChanges } from "./sandbox/handlers/changes.ts";
-import { openSandbox, prepareSandbox } from "./sandbox/sandbox.ts";
+import { type Observer, observeAll } from "./observability/observer.ts";
 import { type RunningParts, stopParts } from "./stop.ts";
 import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
 import { prepareStore } from "./storage/prepare-store.ts";
+import type { AttemptsOf } from "./webhooks/attempt.ts";
 import type { WebhookSettings } from "./webhooks/webhooks.ts";
 
 export type StartOptions = {
@@ -46,6 +47,28 @@ export type StartOptions = {
   issuerKeys?: IssuerKeysTimes;
 };
 
+/** What a program that wraps the server changes of it, as the sandbox does. */
+export type Hooks = {
+  /** Makes the attempts of deliveries. */
+  attempts: AttemptsOf;
+  /** Is told of the server's work, as the metrics are. */
+  observer: Partial<Observer>;
+  /** Gets every request first; to act within a call of the app, it leaves `intercept` in the locals of the call. */
+  wrap(app: RequestListener): RequestListener;
+};
+
+/** What the hooks may use of the server. */
+export type Core = {
+  app: AppParts;
+  http: Pick<HttpServer, "draining" | "isLocal" | "ownUrl">;
+  /** Resolves when a change of the blocks is in force at this server. */
+  readBlocks(): Promise<void>;
+  /** Does at once what is due; resolves when it has been stored. */
+  runDue(): Promise<void>;
+};
+
+export type CreateHooks = (core: Core) => Promise<Hooks>;
+
 export type RunningServer = {
   /** Its address, such as `http://127.0.0.1:3000`. */
   url: string;
@@ -73,8 +96,13 @@ const DEFAULTS = {
 };
 
 type Settings = StartOptions & typeof DEFAULTS;
+
 /** Starts the parts of a server one after the other. Rejects when one can't start, after stopping those that had started. */
-export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
+export async function startServer(
+  config: Config,
+  options: StartOptions,
+  createHooks?: CreateHooks,
+): Promise<RunningServer> {
   const settings = { ...DEFAULTS, ...options };
   const running: RunningParts = {};
   let stopped: Promise<void> | undefined;
@@ -83,7 +111,7 @@ export async function startServer(config: Config, options: StartOptions): Promis
     return stopped;
   };
   try {
-    return { ...(await startParts(config, settings, running)), close };
+    return { ...(await startParts(config, settings, running, createHooks)), close };
   } catch (error) {
     await close();
     throw error;
@@ -95,8 +123,9 @@ async function startParts(
   config: Config,
   settings: Settings,
   running: RunningParts,
+  createHooks: CreateHooks | undefined,
 ): Promise<Omit<RunningServer, "close">> {
-  const { logger, issuerKeys } = settings;
+  const { logger } = settings;
   const { metrics, serve: serveMetrics } = await openMetrics(config);
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
@@ -109,10 +138,12 @@ async function startParts(
         : logger.info("the database takes writes again"),
   });
   running.database = { stop: database.close };
-  const sharedClock = await startSharedClock({ ...settings, database });
+  const { ownNow, realNow } = settings;
+  const sharedClock = await startSharedClock({ database, ownNow, realNow, logger });
   running.sharedClock = sharedClock;
   const { store, clock, encryptionKeys } = await prepareStore(database, config, {
-    ...sharedClock,
+    realNow: sharedClock.realNow,
+    isOff: sharedClock.isOff,
     onRun: metrics.observeBatch,
   });
 
@@ -128,7 +159,7 @@ async function startParts(
     findToken: store.findToken,
     realNow: clock.realNow,
     logger,
-    issuerKeys,
+    issuerKeys: settings.issuerKeys,
   });
   running.access = access;
   const blocks = await startBlocks({
@@ -140,75 +171,85 @@ async function startParts(
   });
   running.blocks = blocks;
   const concurrency = createConcurrencyLimit(MAX_CALLS_IN_FLIGHT);
-  const sources = {
-    backlog: async () => store.readBacklog(await clock.now()),
-    checkWrites: database.checkWrites,
-    lastCheck: store.readLastCheck,
-    poolUsage: database.poolUsage,
-    requestsInFlight: concurrency.taken,
-    refundsWaiting: store.refundsWaiting,
-    keysAgeSeconds: access.keysAgeSeconds,
-    failedKeyFetches: access.failedKeyFetches,
-    clockSkewSeconds: sharedClock.skewSeconds,
-  };
-  const metricsServer = await serveMetrics(sources, logger);
-  running.metrics = metricsServer;
-
-  const changes = createChanges();
-  running.changes = changes;
-  // In the sandbox webhooks may also go to this machine (D24).
-  const targetPolicy = { allowLocal: config.mode === "sandbox", allowPrivate: config.allowPrivateTargets };
-  const parts = {
-    ...settings,
-    database,
-    store,
-    clock,
-    encryptionKeys,
-    metrics,
-    changes,
-    targetPolicy,
-    restoreWatch,
-  };
-  const sandboxParts = config.mode === "sandbox" ? await prepareSandbox(parts) : undefined;
-  const work = await startBackgroundWork(config, { ...parts, attempts: sandboxParts?.attempts }, running);
-
-  const http = createHttpServer({ ...settings, ...config });
   // A single server counts alone; several servers on one database share their count (D27).
-  const report = config.databaseUrl ? store.reportCalls : undefined;
   const rateLimiter =
     config.rateLimit === undefined
       ? undefined
-      : createRateLimiter({ requestsPerSecond: config.rateLimit, report, logger });
+      : createRateLimiter({
+          requestsPerSecond: config.rateLimit,
+          report: config.databaseUrl ? store.reportCalls : undefined,
+          logger,
+        });
   running.rateLimiter = rateLimiter;
-  const sandbox = sandboxParts
-    ? await openSandbox({
-        ...parts,
-        ...sandboxParts,
-        tomorrowSeed: config.tomorrowSeed,
-        readBlocks: blocks.read,
-        runDue: work.runDue,
-        ownUrl: http.ownUrl,
-        isLocal: http.isLocal,
-      })
-    : undefined;
-  const probes = {
-    readinessChecks: [sharedClock.check, database.checkWrites, access.ready, blocks.check, http.checkStays],
-    isDraining: http.isDraining,
-  };
-  const app = await createApp({
-    ...parts,
-    ...probes,
+  const metricsServer = await serveMetrics(
+    {
+      backlog: async () => store.readBacklog(await clock.now()),
+      checkWrites: database.checkWrites,
+      lastCheck: store.readLastCheck,
+      poolUsage: database.poolUsage,
+      requestsInFlight: concurrency.taken,
+      refundsWaiting: store.refundsWaiting,
+      keysAgeSeconds: access.keysAgeSeconds,
+      failedKeyFetches: access.failedKeyFetches,
+      clockSkewSeconds: sharedClock.skewSeconds,
+    },
+    logger,
+  );
+  running.metrics = metricsServer;
+
+  const http = createHttpServer({
+    host: config.host,
+    port: config.port,
+    maxConnections: config.maxConnections,
+    stopDelaySeconds: config.stopDelaySeconds,
+    headTimeoutMs: settings.headTimeoutMs,
+    drainMs: settings.drainMs,
+    logger,
+  });
+  // In the sandbox webhooks may also go to this machine (D24).
+  const targetPolicy = { allowLocal: config.mode === "sandbox", allowPrivate: config.allowPrivateTargets };
+  const app: AppParts = {
     config,
+    store,
+    clock,
+    encryptionKeys,
+    findCaller: access.findCaller,
+    refuseBlocked: blocks.refuse,
+    targetPolicy,
+    logger,
+    observer: metrics,
     onIssued: restoreWatch?.onIssued,
     concurrency,
     rateLimiter,
-    sandbox,
-    findCaller: access.findCaller,
-    refuseBlocked: blocks.refuse,
-  });
+    bodyTimeoutMs: settings.bodyTimeoutMs,
+    callLimitMs: settings.callLimitMs,
+    readinessChecks: [sharedClock.check, database.checkWrites, access.ready, blocks.check, http.checkStays],
+    isDraining: http.isDraining,
+  };
+  const hooks = await createHooks?.({ app, http, readBlocks: blocks.read, runDue: () => work.runDue() });
+  const observer = hooks ? observeAll([metrics, hooks.observer]) : metrics;
+  const work = await startBackgroundWork(
+    {
+      database,
+      store,
+      clock,
+      encryptionKeys,
+      observer,
+      restoreWatch,
+      targetPolicy,
+      attempts: hooks?.attempts,
+      logger,
+      retentionDays: config.retentionDays,
+      retentionMs: settings.retentionMs,
+      vacuumMs: settings.vacuumMs,
+      webhooks: { ...config.egress, ...settings.webhooks },
+    },
+    running,
+  );
+  const listener = await createApp({ ...app, observer });
   running.http = http;
-  await http.start(app);
-  const probeServer = await startProbeServer({ host: config.host, port: config.probePort }, probes);
+  await http.start(hooks ? hooks.wrap(listener) : listener);
+  const probeServer = await startProbeServer({ host: config.host, port: config.probePort }, app);
   running.probes = probeServer;
   // Not before: where no probe can tell that the server leaves, there is nothing to wait for.
   running.readiness = { stop: http.leave };

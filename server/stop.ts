@@ -14,8 +14,6 @@ const STOP_FIRST = ["readiness"] as const;
 
 /** The parts that accept and do work, in the order in which they stop: those of one line together, line after line. */
 const STOP_WORK = [
-  // The HTTP server would wait for its open streams.
-  ["changes"],
   ["http", "webhooks", "dispatching", "dueScan", "payouts", "sharedClock", "vacuum", "retention"],
   // Requests in flight have used them until now.
   ["access", "blocks", "rateLimiter", "restoreWatch"],

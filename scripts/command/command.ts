@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "@commander-js/extra-typings";
-import { defineProgram } from "../../server/process/program.ts";
+import { defineProgram } from "../../server/process/command-line.ts";
 import { PROOFS } from "./proofs.ts";
 
 export { defineProgram };

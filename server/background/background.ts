@@ -1,9 +1,7 @@
 import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
-import type { Config } from "../config/config.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Observer } from "../observability/observer.ts";
-import type { Changes } from "../sandbox/handlers/changes.ts";
 import type { RunningParts } from "../stop.ts";
 import { vacuum } from "../storage/database/embedded.ts";
 import type { Database } from "../storage/database.ts";
@@ -21,16 +19,17 @@ type WorkParts = {
   store: BoundStorage;
   clock: DomainClock;
   encryptionKeys: EncryptionKeys;
-  metrics: Observer;
-  changes: Changes;
+  observer: Observer;
   restoreWatch: RestoreWatch | undefined;
   targetPolicy: TargetPolicy;
-  /** Makes the attempts of a sandbox. */
-  attempts?: AttemptsOf | undefined;
+  /** Makes the attempts; without it, they are the usual ones. */
+  attempts: AttemptsOf | undefined;
   logger: Logger;
+  /** Undefined: deliveries and events are kept. */
+  retentionDays: number | undefined;
+  retentionMs: number | undefined;
   vacuumMs: number;
-  retentionMs?: number;
-  webhooks?: Partial<WebhookSettings>;
+  webhooks: Partial<WebhookSettings>;
 };
 
 /** The time between two runs that look for due deliveries, and between two publications of payouts. */
@@ -43,13 +42,9 @@ export type BackgroundWork = {
 };
 
 /** Starts what a server does besides responding to requests, and adds each part to `running` as soon as it has started. */
-export async function startBackgroundWork(
-  { retentionDays: days, egress }: Config,
-  parts: WorkParts,
-  running: RunningParts,
-): Promise<BackgroundWork> {
-  const { database, store, clock, metrics, changes, restoreWatch, logger, vacuumMs, retentionMs } = parts;
-  const onRun = metrics.noteRun;
+export async function startBackgroundWork(parts: WorkParts, running: RunningParts): Promise<BackgroundWork> {
+  const { database, store, clock, observer, restoreWatch, logger } = parts;
+  const onRun = observer.noteRun;
   const webhooks = await startWebhooks({
     database,
     store,
@@ -57,13 +52,10 @@ export async function startBackgroundWork(
     encryptionKeys: parts.encryptionKeys,
     policy: parts.targetPolicy,
     logger,
-    onRun: metrics.observeBatch,
-    onAttempt(result, attempt) {
-      metrics.observeAttempt(result, attempt);
-      changes.notify(["webhooks", "inbox"]);
-    },
+    onRun: observer.observeBatch,
+    onAttempt: observer.observeAttempt,
     attempts: parts.attempts,
-    settings: { ...egress, ...parts.webhooks },
+    settings: parts.webhooks,
   });
   running.webhooks = webhooks;
   const dueScan = startDueScan({
@@ -71,11 +63,8 @@ export async function startBackgroundWork(
     clock,
     logger,
     onRun,
-    onSkipped: metrics.countSkippedRefunds,
-    onAuthorized(refunds) {
-      metrics.countRefunds("AUTHORIZED", refunds);
-      changes.notify(["payments", "webhooks"]);
-    },
+    onSkipped: observer.countSkippedRefunds,
+    onAuthorized: (refunds) => observer.countRefunds("AUTHORIZED", refunds),
   });
   running.dueScan = dueScan;
   // Beside the scan, so that neither waits for the other.
@@ -90,9 +79,17 @@ export async function startBackgroundWork(
   running.payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger, onRun });
   // PostgreSQL vacuums by itself.
   if (database.embedded) {
-    running.vacuum = repeat(() => vacuum(database.connection), { name: "vacuum", everyMs: vacuumMs, logger });
+    const everyMs = parts.vacuumMs;
+    running.vacuum = repeat(() => vacuum(database.connection), { name: "vacuum", everyMs, logger });
   }
-  running.retention = startRetention({ store, days, clock, logger, everyMs: retentionMs, onRun });
+  running.retention = startRetention({
+    store,
+    days: parts.retentionDays,
+    clock,
+    logger,
+    everyMs: parts.retentionMs,
+    onRun,
+  });
   return {
     async runDue() {
       await dueScan.run();

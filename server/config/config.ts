@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import { resolve } from "node:path";
 import { readMaxConnections } from "./connections.ts";
 import { type EgressSettings, readEgress } from "./egress.ts";
@@ -40,8 +39,6 @@ export type Config = StoreSettings & {
   logFormat: "json" | "text";
   /** The file that names the newest records, by which a server notices a restore; undefined: it does only while it runs. */
   highWaterMarkFile: string | undefined;
-  /** The seed of tomorrow's API in a sandbox that plays it from the start; undefined: it does not. */
-  tomorrowSeed: number | undefined;
   /** Days that finished deliveries and past events are kept; undefined: forever. */
   retentionDays: number | undefined;
 };
@@ -93,7 +90,6 @@ export function readConfig(environment: Environment): Config {
     logFormat: oneOf(env, "LOG_FORMAT", ["json", "text"] as const, production ? "json" : "text"),
     serveDocs: oneOf(env, "SERVE_DOCS", ["true", "false"] as const, "true") === "true",
     highWaterMarkFile: highWaterMarkFile(env.HIGH_WATER_MARK_FILE, production),
-    tomorrowSeed: tomorrowSeed(env.TOMORROW, production),
     retentionDays: readRetentionDays(env),
   };
 }
@@ -115,17 +111,6 @@ function highWaterMarkFile(file: string | undefined, production: boolean): strin
   if (!file) return undefined;
   if (production) return resolve(file);
   throw new ConfigError("HIGH_WATER_MARK_FILE is for production: a sandbox loses its data when it is reset.");
-}
-
-/** A seed has 31 bits, so that it is a positive number in every language. */
-const SEEDS = 2 ** 31;
-
-function tomorrowSeed(text: string | undefined, production: boolean): number | undefined {
-  if (!text) return undefined;
-  if (production) throw new ConfigError("TOMORROW is for the sandbox: production has one version at a time.");
-  if (text === "drawn") return randomInt(SEEDS);
-  if (/^\d{1,10}$/.test(text) && Number(text) < SEEDS) return Number(text);
-  throw new ConfigError(`TOMORROW must be a seed from 0 to 2147483647, or "drawn", not "${text}".`);
 }
 
 function rateLimit(text: string): number | undefined {

@@ -39,10 +39,6 @@ export type ApiOptions<Ids extends OperationId> = AccessOptions & {
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
-  /** A step between the validation of a request and its handler, where there is one. */
-  beforeHandler?: ((id: Ids) => Middleware) | undefined;
-  /** What happens to a body before it is validated. */
-  bodySteps?: readonly Middleware[] | undefined;
 };
 
 export type Api = {
@@ -87,14 +83,22 @@ function stepsOf<Ids extends OperationId>(
     requireAccess(scopesOf(operation), options),
     requireAcceptance(sendsStream(options.document, at)),
     ...readBodyOf(operation, options.bodyTimeoutMs),
-    ...(options.bodySteps ?? []),
+    interceptAt("body", id),
     ...validator.stepsFor(at, ({ body }, locals: RequestLocals, known) => [
       ...checkLiterals(fields, locals.literals ?? []),
       ...checkBody(body, known),
     ]),
-    ...(options.beforeHandler ? [options.beforeHandler(id)] : []),
+    interceptAt("handler", id),
     handle(id, options),
   ];
+}
+
+/** Calls what wraps the app, if it has left anything in the locals of this call. */
+function interceptAt(point: "body" | "handler", id: OperationId): Middleware {
+  return (request, response, next) => {
+    response.locals.intercept?.(point, id, request, response);
+    if (!response.destroyed) next();
+  };
 }
 
 /** Refuses requests on connections that are still open while the server drains; the caller connects elsewhere then. */

@@ -63,6 +63,8 @@ export type HttpServer = {
   isLocal(): boolean;
   /** Whether it refuses new requests, because it stops. */
   isDraining(): boolean;
+  /** Aborted when it begins to: open streams have to end then, because it would wait for them. */
+  draining: AbortSignal;
   /** Rejects when the server is about to stop, although it still serves. */
   checkStays(): Promise<void>;
   /** Serves for some time more, and is not ready, so that balancers send no new requests before it refuses them. */
@@ -77,7 +79,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let server: Server | undefined;
   let local = false;
   let leaving = false;
-  let draining = false;
+  const draining = new AbortController();
   const urlOf = (name: string) => (server ? toUrl(addressOf(server), name) : "");
   return {
     async start(app) {
@@ -94,7 +96,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // One that listens on every address reaches itself on one of them.
     ownUrl: () => urlOf(["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host),
     isLocal: () => local,
-    isDraining: () => draining,
+    isDraining: () => draining.signal.aborted,
+    draining: draining.signal,
     async checkStays() {
       if (leaving) throw new Error("the server is about to stop");
     },
@@ -103,7 +106,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       if (server?.listening) await sleep(stopDelaySeconds * 1000);
     },
     async stop() {
-      draining = true;
+      draining.abort();
       if (server) await drain(server, drainMs);
     },
   };

@@ -10,8 +10,8 @@ import { readSecurityHeaders } from "./security-headers.ts";
 import { problemMediaType } from "./send-response.ts";
 
 export type OverloadOptions = {
-  /** Whose operations are refused. The one with most requests comes first. */
-  documents: readonly ContractDocument[];
+  /** Whose operations are refused. */
+  document: ContractDocument;
   concurrency: Pick<ConcurrencyLimit, "enter">;
   isDraining: () => boolean;
   /** The checks that come before the refusal of excess requests. */
@@ -37,7 +37,7 @@ const PAUSE_MS = 200;
  */
 export function refuseOverload(app: RequestListener, options: OverloadOptions): RequestListener {
   const { concurrency, isDraining, headChecks, observe, onRefused, logger } = options;
-  const routes = options.documents.flatMap(toRoutes);
+  const routes = toRoutes(options.document);
   const { problem } = unavailable();
   const headers = [...readSecurityHeaders(), ...Object.entries(problem.headers ?? {})].flat();
   const countRefusal = logRefusals(logger, "call", "too many were under way");
@@ -73,7 +73,8 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
 
 /** Hands the slot to the steps of the request, as one of Express's locals, until the response has ended. */
 function holdSlot(response: ServerResponse, slot: Slot): void {
-  Object.assign(response, { locals: { slot } });
+  const { locals } = response as ServerResponse & { locals?: object };
+  Object.assign(response, { locals: { ...locals, slot } });
   response.once("close", slot.leave);
 }
 

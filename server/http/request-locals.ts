@@ -5,8 +5,21 @@ import type { NumberLiteral } from "../contract/scan-json.ts";
 import type { CallerIdentity } from "../domain/caller-identity.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 
+/**
+ * Called when the body of a call has been read, and when the call is valid and its handler comes next. It may change the body,
+ * throw a problem, or destroy the response.
+ */
+export type Intercept = (
+  point: "body" | "handler",
+  operation: string,
+  request: Request,
+  response: HttpResponse,
+) => void;
+
 /** What the steps of a request store in `response.locals` for later steps. */
 export type RequestLocals = {
+  /** Left by a program that wraps the app, before the app gets the call. */
+  intercept?: Intercept;
   /** The id in the log, and in the `instance` of a problem. */
   requestId: string;
   /** The IP address from which the call came. */

@@ -15,9 +15,9 @@ const OF_THE_RESPONSE = /^(content-|transfer-encoding|location|retry-after|www-a
  * Replaces every response of an operation that the contract does not allow by `INTERNAL_ERROR`, and logs it as a defect of
  * the server. The guard works on the bytes that are about to be sent, so it sees every response, however it is sent.
  */
-export function guardResponses(findValidators: readonly FindResponseValidator[], logger: Logger): Middleware {
+export function guardResponses(findValidator: FindResponseValidator, logger: Logger): Middleware {
   return (request, response, next) => {
-    const validate = findFirst(findValidators, request.method, request.path);
+    const validate = findValidator(request.method, request.path);
     if (!validate) return next();
     interceptResponse(response, (wire) => {
       const errors = validate(wire);
@@ -35,14 +35,6 @@ export function guardResponses(findValidators: readonly FindResponseValidator[],
     });
     next();
   };
-}
-
-function findFirst(findValidators: readonly FindResponseValidator[], method: string, path: string) {
-  for (const find of findValidators) {
-    const validate = find(method, path);
-    if (validate) return validate;
-  }
-  return undefined;
 }
 
 type Chunk = string | Uint8Array;

@@ -43,3 +43,14 @@ export const noObserver: Observer = {
   countRefusal() {},
   noteRun() {},
 };
+
+/** Reports to each of these observers. */
+export function observeAll(observers: readonly Partial<Observer>[]): Observer {
+  const report = (name: keyof Observer) => {
+    return (...args: unknown[]) => {
+      for (const observer of observers) if (observer[name]) Reflect.apply(observer[name], observer, args);
+    };
+  };
+  const names = Object.keys(noObserver) as (keyof Observer)[];
+  return Object.fromEntries(names.map((name) => [name, report(name)])) as Observer; // it has every name
+}

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { Command, Option, type OutputConfiguration } from "commander";
-import { ADMIN_COMMAND } from "../config/command-names.ts";
+import { ADMIN_COMMAND } from "../config/environment.ts";
 import { distribute } from "../storage/citus/distribute.ts";
 import * as merchantData from "../storage/merchant-data.ts";
 import * as referenceErasure from "../storage/reference-erasure.ts";

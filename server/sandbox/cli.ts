@@ -1,26 +1,50 @@
 #!/usr/bin/env node
+import { InvalidArgumentError } from "@commander-js/extra-typings";
+import { type Environment, isPackaged } from "../config/environment.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
-import { defineSandbox, settingsOf } from "../process/command-line.ts";
-import { runServer } from "../run.ts";
+import { defineServe, settingsOf } from "../process/command-line.ts";
+import { runServer, type Wrapper } from "../process/run.ts";
 import { defineCoverage } from "./commands/coverage-command.ts";
 import { defineDiff } from "./commands/diff-command.ts";
 import { defineListen } from "./commands/listen-command.ts";
 import { defineMcp } from "./commands/mcp-command.ts";
+import { greet } from "./greeting.ts";
+import { readTomorrowSeed } from "./settings.ts";
 
-const program = defineSandbox(
-  "npx @refund-contract/sandbox",
+const program = defineServe(
+  isPackaged ? "npx @refund-contract/sandbox" : "npm start --",
   "Starts a sandbox of refunds and webhooks, with docs and a console.",
 )
+  .option("--data-dir <folder>", `where data is kept, or ${IN_MEMORY} (DATA_DIR)`)
+  .option("--tomorrow", "adds a merchant that gets a later version of the contract (TOMORROW)")
+  .option("--seed <number>", "the seed of that version, to get the same one again; implies --tomorrow", seed)
   .addHelpText("after", "Data are in memory, and gone at the end, unless there is a folder for them.")
   .enablePositionalOptions()
   .helpCommand(false)
   // The settings of the environment count, except `MODE`: this is never a production server.
-  .action(() => {
-    const DATA_DIR = process.env.DATA_DIR || IN_MEMORY;
-    return runServer({ ...process.env, DATA_DIR, ...settingsOf(program), MODE: "sandbox" });
+  .action(({ dataDir = process.env.DATA_DIR || IN_MEMORY, tomorrow, seed }) => {
+    const TOMORROW = seed ?? (tomorrow ? "drawn" : process.env.TOMORROW);
+    const env = { ...process.env, DATA_DIR: dataDir, TOMORROW, ...settingsOf(program), MODE: "sandbox" };
+    return runServer(env, createWrapper);
   });
 program.addCommand(defineListen());
 program.addCommand(defineCoverage());
 program.addCommand(defineDiff());
 program.addCommand(defineMcp());
 await program.parseAsync();
+
+function createWrapper(env: Environment): Wrapper {
+  const tomorrowSeed = readTomorrowSeed(env);
+  return {
+    async createHooks(core) {
+      const { wrapInSandbox } = await import("./sandbox.ts");
+      return wrapInSandbox(core, tomorrowSeed);
+    },
+    greet: (server, config, logger) => greet(server, config, logger, tomorrowSeed),
+  };
+}
+
+function seed(text: string): string {
+  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 31) return text;
+  throw new InvalidArgumentError("It must be a number from 0 to 2147483647.");
+}

@@ -6,8 +6,9 @@ import { SANDBOX_MERCHANTS, TOMORROW_MERCHANT } from "./handlers/fixtures.ts";
 /** Prints the addresses of a sandbox and a refund to try, and warns when others than this machine reach it. */
 export function greet(
   { url, isLocal }: { readonly url: string; readonly isLocal: boolean },
-  { host, tomorrowSeed }: Pick<Config, "host" | "tomorrowSeed">,
+  { host }: Pick<Config, "host">,
   logger: Logger,
+  tomorrowSeed: number | undefined,
 ): void {
   process.stdout.write(toWelcome(url, tomorrowSeed));
   if (isLocal) return;

@@ -3,6 +3,8 @@ import { IN_MEMORY } from "../config/store-settings.ts";
 import { createLogger } from "../observability/logger.ts";
 import { startServer } from "../start.ts";
 import { createCalls, type SandboxCalls } from "./calls.ts";
+import { wrapInSandbox } from "./sandbox.ts";
+import { readTomorrowSeed } from "./settings.ts";
 
 export {
   type Query,
@@ -63,7 +65,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     DATA_DIR: dataDir,
   });
   const logger = createLogger(log ? config.logLevel : "silent", { write: (line) => log?.(line.trimEnd()) });
-  const { url, close } = await startServer(config, { logger });
+  const { url, close } = await startServer(config, { logger }, (core) =>
+    wrapInSandbox(core, readTomorrowSeed({ ...settings })),
+  );
   return {
     ...createCalls(url, ACCESS_TOKEN),
     url,

@@ -1,16 +1,20 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Router } from "express";
-import { type ContractDocument, readDocument } from "../contract/document.ts";
-import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
-import type { AdaptText } from "../http/pages.ts";
-import type { Middleware } from "../http/request-locals.ts";
-import type { AttemptsOf } from "../webhooks/attempt.ts";
+import type { IncomingMessage } from "node:http";
+import type { Request } from "express";
+import { assembleApp } from "../app.ts";
+import { readDocument } from "../contract/document.ts";
+import type { HandlersOf, SandboxId } from "../contract/operations.ts";
+import { noDeadline } from "../http/deadline.ts";
+import { createPages } from "../http/pages.ts";
+import { checkLocalHost } from "../http/request-head.ts";
+import type { HttpResponse, Middleware } from "../http/request-locals.ts";
+import type { Core, Hooks } from "../start.ts";
 import { createConsolePage } from "./console-page.ts";
-import { type CallFaults, createCallFaults } from "./handlers/call-faults.ts";
-import type { createChanges } from "./handlers/changes.ts";
+import { createCallFaults } from "./handlers/call-faults.ts";
+import { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
-import { type Coverage, createCoverage } from "./handlers/coverage.ts";
-import { createFaults, type FaultParts, type Faults } from "./handlers/delivery-faults.ts";
+import { createCoverage } from "./handlers/coverage.ts";
+import { createFaults } from "./handlers/delivery-faults.ts";
 import {
   fixturesOf,
   isSandboxMerchant,
@@ -19,97 +23,108 @@ import {
   type SandboxMerchant,
   TOMORROW_MERCHANT,
 } from "./handlers/fixtures.ts";
-import { createInbox, type InboxParts } from "./handlers/inbox.ts";
+import { createInbox } from "./handlers/inbox.ts";
 import { paymentHandlers } from "./handlers/payments.ts";
 import { createRequestMemory } from "./handlers/recorded-requests.ts";
 import type { SandboxParts } from "./handlers/responses.ts";
 import { createRestrictions } from "./handlers/restrictions.ts";
-import { createTomorrow, type Tomorrow, type TomorrowParts } from "./handlers/tomorrow.ts";
+import { createTomorrow } from "./handlers/tomorrow.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
 import { adaptDocs } from "./own-docs.ts";
 
 const TOKEN_BYTES = 24;
 
-/** The parts of a sandbox that the server needs before the rest, to send its deliveries. */
-export type EarlyParts = {
-  readonly faults: Faults;
-  readonly coverage: Coverage;
-  readonly tomorrow: Tomorrow;
-  readonly attempts: AttemptsOf;
-};
+/** What the core serves; all else is the sandbox's own. */
+const OF_THE_CORE = /^\/(v1\/|(healthz|readyz)(\?|$))/;
 
-export async function prepareSandbox(
-  parts: Omit<FaultParts, "onAccepted"> & TomorrowParts,
-): Promise<EarlyParts> {
-  const coverage = createCoverage(readDocument("openapi"), parts.changes);
-  const faults = createFaults({ ...parts, onAccepted: coverage.meetEvent });
-  const tomorrow = createTomorrow(parts);
-  return { coverage, faults, tomorrow, attempts: tomorrow.before(faults.ofDeliveries) };
-}
-
-export type SandboxOptions = Omit<SandboxParts, "changes"> &
-  Pick<InboxParts, "ownUrl"> &
-  EarlyParts & {
-    /** Created by the server, which also reports changes that no request causes. */
-    changes: ReturnType<typeof createChanges>;
-    /** Whether only this machine reaches the server, once it listens. */
-    isLocal: () => boolean;
-    /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
-    tomorrowSeed: number | undefined;
-  };
-
-/** What the app of a sandbox serves in addition to the published contract. */
-export type Sandbox = {
-  document: ContractDocument;
-  handlers: SandboxHandlers;
-  /** Record the requests to the published contract, and break their connections when a fault says so. */
-  outerSteps: readonly Middleware[];
-  /** The faults that happen before a call of the published contract is done. */
-  beforeHandler: CallFaults["beforeHandler"];
-  /** What happens to a body of the published contract before it is validated. */
-  bodySteps: readonly Middleware[];
-  /** The inbox, which receives deliveries, and the console. */
-  routers: readonly Router[];
-  /** What it makes of the docs and the contract before it serves them. */
-  adaptText: AdaptText;
-  /** Whether only this machine reaches it. */
-  isLocal: () => boolean;
-};
-
-/** Fills the store, and creates the parts of a sandbox that are kept in memory. */
-export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { store, clock, changes, coverage, tomorrow, tomorrowSeed } = options;
+/**
+ * Fills the store, and wraps the server with all that is the sandbox's own, which is kept in memory.
+ *
+ * @param tomorrowSeed the seed of the merchant that plays a later version from the start; undefined: there is none
+ */
+export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined): Promise<Hooks> {
+  const { app, http } = core;
+  const { store, clock, logger, config, encryptionKeys } = app;
+  const changes = createChanges(http.draining);
+  const coverage = createCoverage(readDocument("openapi"), changes);
+  const faults = createFaults({ store, clock, changes, logger, onAccepted: coverage.meetEvent });
+  const tomorrow = createTomorrow({ store, clock, changes, logger });
   await seed({ store, clock }, tomorrowSeed === undefined ? [] : [TOMORROW_MERCHANT]);
   if (tomorrowSeed !== undefined) await tomorrow.switchOn(TOMORROW_MERCHANT, tomorrowSeed);
+
   const document = readDocument("sandbox");
-  const { list: faults, ofDeliveries } = options.faults;
-  const callFaults = createCallFaults(faults, document);
+  const callFaults = createCallFaults(faults.list, document);
   const requests = createRequestMemory(changes, callFaults.kindOf, coverage.meetCall);
-  const inbox = createInbox({ ...options, realNow: clock.realNow });
-  const restrictions = createRestrictions(options);
+  const inbox = createInbox({ store, changes, ownUrl: http.ownUrl, realNow: clock.realNow });
+  const { readBlocks, runDue } = core;
+  const parts = { store, clock, changes, logger, encryptionKeys, readBlocks, runDue };
+  const restrictions = createRestrictions(parts);
   const consolePage = await createConsolePage();
-  return {
+  const checkLocal = checkLocalHost(config.host, http.isLocal);
+  const own = await assembleApp<SandboxId>(app, {
     document,
     handlers: {
       ...changes.handlers,
       ...requests.handlers,
       ...inbox.handlers,
-      ...faults.handlers,
+      ...faults.list.handlers,
       ...coverage.handlers,
-      ...accessHandlers(options, { restrictions, inMemory: [requests, inbox, faults, tomorrow] }),
+      ...accessHandlers(parts, { restrictions, inMemory: [requests, inbox, faults.list, tomorrow] }),
       ...restrictions.handlers,
       ...tomorrow.handlers,
-      ...clockHandlers(options),
-      ...paymentHandlers(options),
-      ...webhookHandlers(options, ofDeliveries.find),
+      ...clockHandlers(parts),
+      ...paymentHandlers(parts),
+      ...webhookHandlers({ ...parts, tomorrow }, faults.ofDeliveries.find),
     },
-    outerSteps: [requests.record, callFaults.onWire, tomorrow.reviseResponses],
-    bodySteps: [tomorrow.acceptLaterFields],
-    beforeHandler: callFaults.beforeHandler,
-    routers: [inbox.router, consolePage.router],
-    adaptText: adaptDocs(consolePage.tryItScript),
-    isLocal: options.isLocal,
+    bodyChecks: {},
+    // So that a merchant who tries a block out can end it.
+    refuseBlocked: () => {},
+    // Moving the clock by years, or resetting a large store, takes long.
+    deadline: noDeadline,
+    ignoreUnknownQuery: false,
+    headChecks: [checkLocal],
+    routers: [
+      inbox.router,
+      consolePage.router,
+      await createPages(config, adaptDocs(consolePage.tryItScript)),
+    ],
+    // Sandboxes are started often, and most of their own operations are never called.
+    isWarm: false,
+  });
+
+  const isOfCore = (request: IncomingMessage) => {
+    try {
+      checkLocal(request);
+      return OF_THE_CORE.test(request.url ?? "");
+    } catch {
+      return false; // the own app refuses it
+    }
   };
+  /** They see the request before the core, and its response after the core has checked it. */
+  const outerSteps: readonly Middleware[] = [requests.record, callFaults.onWire, tomorrow.reviseResponses];
+  return {
+    attempts: tomorrow.before({
+      makeAttempt: faults.ofDeliveries.makeAttempt,
+      onRecorded: faults.ofDeliveries.onRecorded,
+    }),
+    observer: {
+      observeAttempt: () => changes.notify(["webhooks", "inbox"]),
+      countRefunds: (status) => status === "AUTHORIZED" && changes.notify(["payments", "webhooks"]),
+    },
+    wrap: (core) => (plainRequest, plainResponse) => {
+      if (!isOfCore(plainRequest)) return own(plainRequest, plainResponse);
+      // Express gives both their other members before anything uses these.
+      const [request, response] = [plainRequest as Request, plainResponse as HttpResponse];
+      Object.assign(response, { locals: { intercept } });
+      for (const step of outerSteps) step(request, response, () => {});
+      core(request, response);
+    },
+  };
+
+  function intercept(point: "body" | "handler", operation: string, request: Request, response: HttpResponse) {
+    const step = point === "body" ? tomorrow.acceptLaterFields : callFaults.beforeHandler(operation);
+    step(request, response, () => {});
+  }
 }
 
 /** Inserts the merchants' access tokens and payments; existing records stay as they are. */

@@ -74,7 +74,7 @@ export async function runCommand(
 
 /** Runs the command as an operator does. */
 export async function spawnCommand(args: readonly string[], options: RunOptions = {}): Promise<AdminRun> {
-  const command = [process.execPath, "server/operators/main.ts", ...args];
+  const command = [process.execPath, "server/cli.ts", "admin", ...args];
   const { code, stdout, stderr } = await runProgram(command, options);
   const lines = stderr.split(/(?<=\n)/);
   const isLogged = (line: string) => line.startsWith("{");

@@ -16,8 +16,12 @@ export const PROCESS_ENV: Readonly<Record<string, string>> = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL("../../.cache/node", import.meta.url)),
 };
 
-/** The server as `npm start` runs it. */
-export const SERVER = [process.execPath, "server/main.ts"];
+/** The sandbox as `npm start` runs it. */
+export const SANDBOX = [process.execPath, "server/sandbox/cli.ts"];
+
+/** The server that these settings are for: a sandbox, or production with `MODE`. */
+export const commandOf = ({ MODE }: Settings) =>
+  MODE === "production" ? [process.execPath, "server/cli.ts"] : SANDBOX;
 
 /** The last line that a server prints before it takes calls: a sandbox's example call, or production's log line. */
 const SERVER_READY = /curl .*\n|"msg":"listening".*\n/;
@@ -163,7 +167,7 @@ export type ServerProcessOptions = ProgramOptions & {
  * folder, which is removed with it. Rejects with its output when it ends before that.
  */
 export async function startServerProcess(options: ServerProcessOptions = {}): Promise<ServerProcess> {
-  const { command = SERVER, ready = SERVER_READY, env = {}, ...others } = options;
+  const { env = {}, command = commandOf(env), ready = SERVER_READY, ...others } = options;
   const folder =
     env.DATA_DIR === undefined && env.DATABASE_URL === undefined ? await makeTempDir() : undefined;
   const program = startProgram(command, {

@@ -3,14 +3,16 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config/config.ts";
 import { createLogger } from "../../server/observability/logger.ts";
-import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
+import { wrapInSandbox } from "../../server/sandbox/sandbox.ts";
+import { readTomorrowSeed } from "../../server/sandbox/settings.ts";
+import { type CreateHooks, type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { createTestDatabase, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
 import { type Engine, isOnCluster } from "./engine.ts";
 import { countRows } from "./factories.ts";
 import {
+  commandOf,
   type Exit,
   runProgram,
-  SERVER,
   type ServerProcessOptions,
   type Settings,
   startServerProcess,
@@ -50,13 +52,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   try {
     const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...settings, ...env });
     const webhooks = { nameservers: NO_NAMESERVER, ...startOptions.webhooks };
-    const server = await startServer(config, {
-      logger,
-      ...GENEROUS,
-      storeLimits: GENEROUS_LIMITS,
-      ...startOptions,
-      webhooks,
-    });
+    const createHooks: CreateHooks = (core) => wrapInSandbox(core, readTomorrowSeed(env ?? {}));
+    const server = await startServer(
+      config,
+      { logger, ...GENEROUS, storeLimits: GENEROUS_LIMITS, ...startOptions, webhooks },
+      config.mode === "sandbox" ? createHooks : undefined,
+    );
     const close = () => server.close().then(remove);
     return { ...server, close, dataDir, logLines, [Symbol.asyncDispose]: close };
   } catch (error) {
@@ -103,7 +104,7 @@ async function prepareDataDir(given: string | undefined, env: Settings = {}) {
 
 export type SpawnOptions = ServerProcessOptions & { readonly dataDir?: string };
 
-/** Runs `node server/main.ts` until it takes calls; for use inside a test, whose end it does not outlive. */
+/** Runs a sandbox, or production with `MODE`, until it takes calls; for use inside a test, whose end it does not outlive. */
 export async function spawnServer({ dataDir: given, ...options }: SpawnOptions = {}) {
   const { dataDir, remove } = await prepareDataDir(given, options.env);
   const server = await startServerProcess({ ...options, env: { DATA_DIR: dataDir, ...options.env } }).catch(
@@ -121,10 +122,10 @@ export async function spawnServer({ dataDir: given, ...options }: SpawnOptions =
   return { ...server, dataDir, [Symbol.asyncDispose]: dispose };
 }
 
-/** Runs `node server/main.ts` that is expected to end by itself. */
+/** Runs a server that is expected to end by itself. */
 export function runServer(
   env: Settings,
-  { command = SERVER, ...options }: { limitMs?: number; command?: readonly string[] } = {},
+  { command = commandOf(env), ...options }: { limitMs?: number; command?: readonly string[] } = {},
 ): Promise<Exit> {
   return runProgram(command, { env, ...options });
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
-import { defineProgram } from "../../process/program.ts";
+import { defineProgram } from "../../process/command-line.ts";
 import { createCalls, type Result, SandboxCallError } from "../calls.ts";
 import { fetchInTime, withSandboxOptions } from "./options.ts";
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
 import { LEVELS, type Level } from "../../../openapi/diff/change.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
-import { defineProgram } from "../../process/program.ts";
+import { defineProgram } from "../../process/command-line.ts";
 import { fetchInTime } from "./options.ts";
 
 /** One of the two contracts can't be read; the message says what to do. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Option } from "@commander-js/extra-typings";
-import { isPackaged } from "../../config/command-names.ts";
-import { defineProgram } from "../../process/program.ts";
+import { isPackaged } from "../../config/environment.ts";
+import { defineProgram } from "../../process/command-line.ts";
 import { onStopSignal } from "../../process/stop-signals.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
 import { withSandboxOptions } from "./options.ts";

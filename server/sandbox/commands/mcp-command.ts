@@ -1,4 +1,4 @@
-import { defineProgram } from "../../process/program.ts";
+import { defineProgram } from "../../process/command-line.ts";
 import { withSandboxOptions } from "./options.ts";
 
 /** Defines the command that runs the server of the Model Context Protocol on standard input and output. */

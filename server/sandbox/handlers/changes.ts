@@ -8,8 +8,6 @@ export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox";
 export type Changes = {
   /** @param merchant whose records have changed; undefined: possibly everybody's */
   notify(topics: readonly Topic[], merchant?: string): void;
-  /** Ends every stream; otherwise a server that stops would wait for them. */
-  stop(): Promise<void>;
 };
 
 /** Sends the data of one event. */
@@ -23,7 +21,8 @@ const TOGETHER_MS = 100;
 /** A browser keeps one stream for each open page; more than this means that some program leaks them. */
 const MAX_STREAMS = 100;
 
-export function createChanges(): Changes & { handlers: HandlersOf<"streamChanges"> } {
+/** @param draining ends every stream; otherwise a server that stops would wait for them */
+export function createChanges(draining: AbortSignal): Changes & { handlers: HandlersOf<"streamChanges"> } {
   const readers = new Set<Reader>();
 
   const flush = (reader: Reader) => {
@@ -49,6 +48,9 @@ export function createChanges(): Changes & { handlers: HandlersOf<"streamChanges
     },
   };
 
+  draining.addEventListener("abort", () => {
+    for (const { end } of readers) end();
+  });
   return {
     handlers,
     notify(topics, merchant) {
@@ -57,9 +59,6 @@ export function createChanges(): Changes & { handlers: HandlersOf<"streamChanges
         for (const topic of topics) reader.topics.add(topic);
         reader.timer ??= setTimeout(flush, TOGETHER_MS, reader);
       }
-    },
-    async stop() {
-      for (const { end } of readers) end();
     },
   };
 }

@@ -55,7 +55,8 @@ export function createRequestMemory(
 
   return {
     record(request, response, next) {
-      const operation = request.method === "POST" ? OPERATIONS[request.path] : undefined;
+      const [path = ""] = request.url.split("?");
+      const operation = request.method === "POST" ? OPERATIONS[path] : undefined;
       if (!operation) return next();
       const startedAt = performance.now();
       const readBytes = keepBytes(response);
@@ -69,7 +70,7 @@ export function createRequestMemory(
           requestId: `urn:uuid:${response.locals.requestId}`,
           at: new Date().toISOString(),
           operation,
-          path: request.path,
+          path,
           status: response.headersSent ? response.statusCode : null,
           milliseconds: Math.round(performance.now() - startedAt),
           requestKey: toText(body?.requestKey, 255),

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { ServerProcess } from "../../helpers/process.ts";
+import { SANDBOX, type ServerProcess } from "../../helpers/process.ts";
 import { roundsOf } from "./setup/figures.ts";
 import { createLastingStore } from "./setup/lasting-store.ts";
 import { findOrSkip, startHaProxy } from "./setup/programs.ts";
@@ -17,10 +17,9 @@ test("servers of the release before are replaced one by one behind a balancer, a
   const program = findOrSkip(context, FAULT, "haproxy");
   await using before = await checkOutReleaseBefore();
   const store = await createLastingStore("postgres");
-  const command = [process.execPath, "server/main.ts"];
   const servers: ServerProcess[] = [];
   while (servers.length < SERVERS)
-    servers.push(await store.start({ command, cwd: before.folder, env: { STOP_DELAY } }));
+    servers.push(await store.start({ command: SANDBOX, cwd: before.folder, env: { STOP_DELAY } }));
   const ports = servers.map(({ url }) => Number(new URL(url).port));
   const balancer = await startHaProxy(program, "balancer.cfg", ports);
   const counted = { servers: SERVERS, served: 0 };

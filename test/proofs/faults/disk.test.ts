@@ -1,7 +1,7 @@
 import { cp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
-import { SERVER } from "../../helpers/process.ts";
+import { SANDBOX } from "../../helpers/process.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { record } from "./setup/figures.ts";
@@ -59,7 +59,7 @@ onDisk(
   async () => {
     const disk = await createSmallDisk(MEGABYTES);
     await cp(inject("embeddedTemplateDir"), disk.seenFromHere, { recursive: true });
-    const options = { dataDir: disk.folder, command: disk.command(SERVER), env: { LOG_LEVEL: "silent" } };
+    const options = { dataDir: disk.folder, command: disk.command(SANDBOX), env: { LOG_LEVEL: "silent" } };
     const counted = { refused: 0 };
     const trial = await startTrial("disk full", () => spawnServer(options), { counted });
     const { unknown } = trial.ledger;
@@ -109,7 +109,7 @@ onDisk.each(takings)(
     const disk = await createSmallDisk(MEGABYTES);
     await take(disk);
 
-    const exit = await runServer({ PORT: "0", DATA_DIR: disk.folder }, { command: disk.command(SERVER) });
+    const exit = await runServer({ PORT: "0", DATA_DIR: disk.folder }, { command: disk.command(SANDBOX) });
 
     expect(exit).toEqual({ code: 1, signal: null, stdout: "", stderr: expect.stringMatching(/^.+\n$/) });
     expect(exit.stderr).toContain("DATA_DIR");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { findFreePort } from "../../helpers/network/free-port.ts";
-import { SERVER, startProgram } from "../../helpers/process.ts";
+import { SANDBOX, startProgram } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { record } from "./setup/figures.ts";
 
@@ -9,7 +9,7 @@ const CALLS = 100;
 test("a log on a full disk stops no request", async () => {
   await using production = await startProduction();
   const port = await findFreePort();
-  const command = ["sh", "-c", 'exec "$0" "$@" > /dev/full', ...SERVER];
+  const command = ["sh", "-c", 'exec "$0" "$@" > /dev/full', ...SANDBOX];
   await using server = startProgram(command, {
     env: { ...production.env, PORT: `${port}`, DATA_DIR: "unused" },
   });

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, LATER, laterMigrations } from "../../helpers/databases.ts";
-import { runProgram, startServerProcess } from "../../helpers/process.ts";
+import { runProgram, SANDBOX, startServerProcess } from "../../helpers/process.ts";
 import { doDailyWork, type RunAdmin } from "./setup/daily-work.ts";
 import { record } from "./setup/figures.ts";
 import { postgresEnv } from "./setup/lasting-store.ts";
@@ -30,12 +30,12 @@ async function startBefore() {
   const database = await createTestDatabase("postgres", { empty: true });
   const env = postgresEnv(database.url);
   const server = await startServerProcess({
-    command: [process.execPath, "server/main.ts"],
+    command: SANDBOX,
     cwd: before.folder,
     env: { LOG_LEVEL: "silent", ...env },
   });
   const adminBefore: RunAdmin = async (args) => {
-    const command = [process.execPath, "server/operators/main.ts", ...args];
+    const command = [process.execPath, "server/cli.ts", "admin", ...args];
     const { code, stdout, stderr } = await runProgram(command, { cwd: before.folder, env });
     return { code, stdout, stderr: stderr.replaceAll(/^\{.*\n/gm, "") }; // without the log
   };

@@ -47,7 +47,7 @@ export async function openHarness() {
       total: Number.POSITIVE_INFINITY,
       perMerchant: Number.POSITIVE_INFINITY,
     }),
-    metrics: noObserver,
+    observer: noObserver,
     clock: { realNow, now: async () => realNow(), isOff: () => false },
     encryptionKeys: createEncryptionKeys([ownKey(Buffer.alloc(32))]),
     targetPolicy: { allowLocal: false, allowPrivate: false },
@@ -85,7 +85,7 @@ export async function openHarness() {
     const mismatch = await firstMismatch(mock.url, derived, findMockMismatches);
     if (mismatch !== undefined) return `mock: ${mismatch}`;
     // The server does not start with a document that lacks a required part.
-    listener = await createApp({ ...parts, document: document as unknown as ContractDocument });
+    listener = await createApp(parts, document as unknown as ContractDocument);
     const other = await firstMismatch(server.url, [...rows, ...derived], findMismatches);
     return other && `server: ${other}`;
   };

@@ -6,6 +6,7 @@ import { defineProof } from "../../../scripts/command/command.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { ensureConsole } from "../../../scripts/pages/ensure-pages.ts";
 import { readConfig } from "../../../server/config/config.ts";
+import { wrapInSandbox } from "../../../server/sandbox/sandbox.ts";
 import { startServer } from "../../../server/start.ts";
 import { installChromium, launchBrowser } from "../../helpers/browser.ts";
 import { dollars, subscriptionTo } from "../../helpers/factories.ts";
@@ -65,7 +66,9 @@ const dataDir = await makeTempDir();
 const startedAt = performance.now();
 const realNow = () => new Date(BEGIN + performance.now() - startedAt);
 const config = readConfig({ PORT: "0", DATA_DIR: dataDir });
-const server = await startServer(config, { logger: pino({ level: "silent" }), realNow });
+const server = await startServer(config, { logger: pino({ level: "silent" }), realNow }, (core) =>
+  wrapInSandbox(core, undefined),
+);
 await installChromium();
 const { browser, close } = await launchBrowser();
 for (const [name, route] of Object.entries(await createRecords(server.url))) {

@@ -51,7 +51,7 @@ describe("what runs the server", () => {
       new RegExp(`^ExecStart=/usr/bin/node --disable-sigusr1 /opt/refunds/${program}$`, "m"),
     );
     expect(container).toContain(`ENTRYPOINT ["/usr/local/bin/node", "--disable-sigusr1", "${program}"]`);
-    expect(scripts["start:production"]).toMatch(/ node --disable-sigusr1 server\/main.ts$/);
+    expect(scripts["start:production"]).toMatch(/ node --disable-sigusr1 server\/cli.ts$/);
     expect(unit).toMatch(/^TimeoutStopSec=15$/m);
     expect(container).toMatch(/^USER 65532:65532$/m);
     expect(container).toMatch(/^STOPSIGNAL SIGTERM$/m);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
-import { SERVER, startServerProcess } from "../../helpers/process.ts";
+import { SANDBOX, startServerProcess } from "../../helpers/process.ts";
 import { type Receiver, startReceiver } from "../../helpers/receiver.ts";
 import { merchantAt } from "../../helpers/sandbox.ts";
 import { post } from "../../helpers/server.ts";
@@ -43,7 +43,7 @@ test("with the SDK of the guide, a refund is one trace from its call to its last
   });
   await using receiver = await startReceiver();
   await using database = await createTestDatabase("postgres");
-  const [node = "", ...options] = SERVER;
+  const [node = "", ...options] = SANDBOX;
   await using server = await startServerProcess({
     command: [node, "--import", "./docs/operators/tracing.mjs", ...options],
     env: {

@@ -6,7 +6,12 @@ import { spawnServer } from "../../helpers/server.ts";
 const DESCRIPTORS = 400;
 
 test("callers who open more connections than the process has descriptors get 503, and others are served", async () => {
-  const command = ["/bin/sh", "-c", `ulimit -n ${DESCRIPTORS}; exec "$0" server/main.ts`, process.execPath];
+  const command = [
+    "/bin/sh",
+    "-c",
+    `ulimit -n ${DESCRIPTORS}; exec "$0" server/sandbox/cli.ts`,
+    process.execPath,
+  ];
   await using server = await spawnServer({ command });
   using early = await openConnection(server.url);
   const crowd: Connection[] = [];

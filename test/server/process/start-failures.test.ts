@@ -42,7 +42,7 @@ describe("a server that can't start", () => {
     ["--seed", "seven"],
     ["--tomorrow", "now"],
   ])("prints its usage for %s %s, and exits with 2", async (option, value) => {
-    const command = [process.execPath, "server/main.ts", option, value];
+    const command = [process.execPath, "server/sandbox/cli.ts", option, value];
 
     const { code, stdout, stderr } = await runServer({}, { command });
 

@@ -6,12 +6,13 @@ import { join, parse } from "node:path";
 import { text } from "node:stream/consumers";
 import { pino } from "pino";
 import { readConfig } from "../../../../server/config/config.ts";
+import { wrapInSandbox } from "../../../../server/sandbox/sandbox.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../../../server/start.ts";
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { serveLocally } from "../../../helpers/network/local-server.ts";
 import { type PostgresServer, runStatement, startPostgres } from "../../../helpers/postgres.ts";
 import {
-  SERVER,
+  commandOf,
   type ServerProcessOptions,
   type Settings,
   startServerProcess,
@@ -146,7 +147,8 @@ function usedSeconds(pid: number): number {
  * @param release the folder of another release, when it is not the server of this one
  */
 export function serve(store: Pick<Store, "env">, env: Settings = {}, release = ""): Promise<Running> {
-  const command = [...SERVER.slice(0, -1), join(release, "server/main.ts")];
+  const [node = "", program = ""] = commandOf({ ...store.env, ...env });
+  const command = [node, join(release, program)];
   return start({ command, env: { LOG_LEVEL: "error", ...store.env, ...env } });
 }
 
@@ -163,7 +165,9 @@ export async function serveHere(
   options: Partial<StartOptions> = {},
 ): Promise<RunningServer & { call: Call }> {
   const config = readConfig({ PORT: "0", ...store.env });
-  const server = await startServer(config, { logger: pino({ level: "silent" }), ...options });
+  const server = await startServer(config, { logger: pino({ level: "silent" }), ...options }, (core) =>
+    wrapInSandbox(core, undefined),
+  );
   atEnd(() => server.close());
   return { ...server, call: callerOf(server) };
 }

@@ -4,7 +4,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from "express"
 import * as openApiValidator from "express-openapi-validator";
 import { pino } from "pino";
 import { createConcurrencyLimit } from "../../../../server/admission/concurrency-limit.ts";
-import { type AppOptions, createApp } from "../../../../server/app.ts";
+import { type AppParts, createApp } from "../../../../server/app.ts";
 import { sandboxAccess } from "../../../../server/auth/access.ts";
 import { readConfig } from "../../../../server/config/config.ts";
 import { noObserver } from "../../../../server/observability/observer.ts";
@@ -47,13 +47,13 @@ async function createOurs(): Promise<RequestListener> {
     findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,
     concurrency: createConcurrencyLimit({ total: 512, perMerchant: 256 }),
     refuseBlocked: () => {},
-    metrics: noObserver,
+    observer: noObserver,
     readinessChecks: [],
     isDraining: () => false,
     bodyTimeoutMs: 10_000,
     callLimitMs: 6_000,
   };
-  return createApp(options as unknown as AppOptions); // only the part of the store that refunds use exists
+  return createApp(options as unknown as AppParts); // only the part of the store that refunds use exists
 }
 
 function createBare(): RequestListener {

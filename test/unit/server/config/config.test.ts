@@ -35,7 +35,6 @@ const DEFAULTS = {
   logFormat: "text",
   serveDocs: true,
   egress: {},
-  tomorrowSeed: undefined,
   retentionDays: 90,
 };
 
@@ -158,7 +157,6 @@ describe("the settings", () => {
     ],
     WEBHOOK_ALLOW_PRIVATE: ["true"],
     NODE_TLS_REJECT_UNAUTHORIZED: ["0"],
-    TOMORROW: ["7"],
   };
   test.each(pairsOf(IN_PRODUCTION))(
     "of production are refused by the name of the one that is missing or unsafe (%s=%s)",
@@ -176,7 +174,6 @@ describe("the settings", () => {
     ENCRYPTION_KEY: ["secret", Buffer.alloc(31).toString("base64"), "0".repeat(64)],
     ENCRYPTION_KEYS_OLD: [OLD_KEY],
     RATE_LIMIT: ["0", "-5", "1.5", "none"],
-    TOMORROW: ["2147483648"],
     WEBHOOK_ALLOW_PRIVATE: ["yes"],
     LOG_LEVEL: ["loud"],
     SERVE_DOCS: ["yes"],

@@ -31,11 +31,12 @@ const logged: { level: number; refused: number; msg: string }[] = [];
 const log = { write: (line: string) => void logged.push(JSON.parse(line)) };
 
 beforeAll(async () => {
-  const document = readDocument("openapi");
-  const documents = [document, readDocument("sandbox")];
-  findValidator = compileResponseValidators(document);
+  const published = readDocument("openapi");
+  const { paths } = readDocument("sandbox");
+  const document = { ...published, paths: { ...published.paths, ...paths } };
+  findValidator = compileResponseValidators(published);
   const listener = refuseOverload((_request, response) => response.writeHead(PASSED_ON).end(), {
-    documents,
+    document,
     concurrency: { enter: () => state.refusal ?? SLOT },
     isDraining: () => state.isDraining,
     headChecks: [checkHost, checkPlainHead],

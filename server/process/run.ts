@@ -1,0 +1,47 @@
+import { enableCompileCache } from "node:module";
+import type { Logger } from "pino";
+import { type Config, readConfig } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
+import { openLog, type ProcessLog } from "../observability/logger.ts";
+import { toReadableLine } from "../observability/readable-log.ts";
+import type { CreateHooks, RunningServer } from "../start.ts";
+import { StoreStartError } from "../storage/database/start-error.ts";
+import { explainStartFailure } from "./start-failure.ts";
+import { stopOnSignal } from "./stop-signals.ts";
+
+/** A program that wraps the server, and is used by people. */
+export type Wrapper = {
+  createHooks: CreateHooks;
+  /** Prints where it is, and how to begin. */
+  greet(server: RunningServer, config: Config, logger: Logger): void;
+};
+
+/**
+ * Runs a server until a signal stops it. Sets the exit code of the process, and prints why when it can't start.
+ *
+ * @param wrap makes the program that wraps the server, from its own settings
+ */
+export async function runServer(env: Environment, wrap?: (env: Environment) => Wrapper): Promise<void> {
+  let log: ProcessLog | undefined;
+  let config: Config | undefined;
+  try {
+    config = readConfig(env);
+    const wrapper = wrap?.(env);
+    log = openLog(config.logLevel, config.logFormat === "text" ? toReadableLine : undefined);
+    const { logger, print } = log;
+    // Halves the time to load the server. Not in production, where nobody else may write what a process executes.
+    if (config.mode === "sandbox") enableCompileCache();
+    // Loaded after the settings were read, so that a wrong setting is reported without delay.
+    const { startServer } = await import("../start.ts");
+    const server = await startServer(config, { logger }, wrapper?.createHooks);
+    const { url, probeUrl, metricsUrl, close } = server;
+    stopOnSignal(close, { log, print: wrapper && print, delaySeconds: config.stopDelaySeconds });
+    if (wrapper) wrapper.greet(server, config, logger);
+    else logger.info({ url, probeUrl, metricsUrl }, "listening");
+  } catch (error) {
+    process.stderr.write(`${explainStartFailure(error, config)}\n`);
+    process.exitCode = 1;
+    if (error instanceof StoreStartError) log?.logger.fatal({ err: error }, "can't start");
+    await log?.close();
+  }
+}
