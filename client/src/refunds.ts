@@ -2,7 +2,7 @@ import { type AmountInput, toAmount, toCents } from "./amount.ts";
 import type { Call, CallOptions } from "./call.ts";
 import { ProblemError } from "./errors.ts";
 import { isObject } from "./json.ts";
-import type { ExistingRecord, IssuedRefund, RefundRequest } from "./types.ts";
+import type { ExistingRecord, IssuedRefund, Refund, RefundRequest } from "./types.ts";
 
 /** A refund to issue: the body that the contract defines, except that `amount` can be given in several safe forms. */
 export type IssueRefundRequest = Omit<RefundRequest, "amount"> & {
@@ -52,7 +52,8 @@ export function createRefunds(call: Call): Refunds {
       const existing = result.status === 409 ? result.body.existing : undefined;
       const mayExist = mayBe(existing, body);
       if (mayExist && progress.outcomeUnknown && existing.clientReferenceId === referenceOf(body)) {
-        const { originalPaymentId, amount, ...refund } = existing;
+        const { originalPaymentId, amount, ...members } = existing;
+        const refund: Refund = members; // has every member that a refund must have
         return refund as IssuedRefund;
       }
       throw new ProblemError(result, progress, mayExist);
@@ -61,10 +62,16 @@ export function createRefunds(call: Call): Refunds {
 }
 
 /**
+ * The record of a refund, by the members that it always has. A member that each refund gains is missing here until it is
+ * listed, so that the compiler finds what this client would lose after a lost response.
+ */
+type ExistingRefund = ExistingRecord & Required<Pick<ExistingRecord, "paymentStatus" | "clientReferenceId">>;
+
+/**
  * Whether the record can be the requested refund. An original payment has none of these fields, and a refund whose reference the
  * service was asked to erase has none.
  */
-function mayBe(existing: ExistingRecord | undefined, request: RefundRequest): existing is ExistingRecord {
+function mayBe(existing: ExistingRecord | undefined, request: RefundRequest): existing is ExistingRefund {
   const { originalPaymentId, amount, clientReferenceId } = existing ?? {};
   return (
     originalPaymentId === request.paymentId &&
