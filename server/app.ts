@@ -12,7 +12,6 @@ import { compileResponseValidators } from "./contract/validate-response.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { limitRate } from "./http/access.ts";
 import { type ApiOptions, createApi } from "./http/api.ts";
-import { findCallerAddress } from "./http/caller-address.ts";
 import { createDeadline } from "./http/deadline.ts";
 import { handleErrors, notFound } from "./http/error-handler.ts";
 import { checkReferences, issueRefund } from "./http/issue-refund.ts";
@@ -20,7 +19,7 @@ import { refuseOverload } from "./http/overload.ts";
 import { createPages } from "./http/pages.ts";
 import { createProbes, type ProbeOptions } from "./http/probes.ts";
 import { checkHost, checkPlainHead, type HeadCheck, requireHead } from "./http/request-head.ts";
-import { logRequests } from "./http/request-log.ts";
+import { findCallerAddress, logRequests } from "./http/request-log.ts";
 import { guardResponses } from "./http/response-guard.ts";
 import { setSecurityHeaders } from "./http/security-headers.ts";
 import { checkTarget, subscribeToWebhooks } from "./http/subscribe-to-webhooks.ts";
@@ -30,8 +29,7 @@ import { isUnavailable } from "./storage/database/unavailable.ts";
 import type { PaymentKey } from "./storage/statements/payment-record.ts";
 import type { BoundStorage } from "./storage/storage.ts";
 import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
-import { GUESSABLE_SECRET, isGuessable } from "./webhooks/guessable-secret.ts";
-import { secretFormOf } from "./webhooks/sign-delivery.ts";
+import { GUESSABLE_SECRET, isGuessable, secretFormOf } from "./webhooks/sign-delivery.ts";
 import { findTargetError, type TargetPolicy } from "./webhooks/target.ts";
 
 export type AppParts = ProbeOptions & {

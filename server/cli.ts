@@ -33,7 +33,7 @@ function defineAdmin(name: string, description: string, before: readonly string[
     .allowUnknownOption()
     .argument("[args...]")
     .action(async (args) => {
-      const { runAdminProcess } = await import("./operators/run-process.ts");
+      const { runAdminProcess } = await import("./operators/run-command.ts");
       await runAdminProcess([...before, ...args]);
     });
 }

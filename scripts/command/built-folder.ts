@@ -30,7 +30,6 @@ export const CONSOLE: BuiltFolder = {
   sources: [
     "server/sandbox/{console/{,data/,parts/,views/},try-it/}*.{ts,tsx,css}",
     "scripts/docs/reference/calls.ts",
-    "openapi/sandbox/scenarios.arazzo.yaml",
     "openapi/generated/{openapi,sandbox}.yaml",
     "docs/examples/describe-delivery.mts",
     "docs/shared.css",

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type OutputChunk, rolldown } from "rolldown";
-import { parse } from "yaml";
-import { type Contract, readContract } from "../../openapi/document/contract.ts";
+import { readContract } from "../../openapi/document/contract.ts";
 import { toPointer } from "../../openapi/document/pointer.ts";
 import { CONSOLE, replaceFolder } from "../command/built-folder.ts";
 import { secondsSince } from "../command/command.ts";
@@ -13,7 +12,6 @@ import { callsOf } from "../docs/reference/calls.ts";
 import { readForm } from "./console-forms.ts";
 
 const SOURCE = join(ROOT, "server/sandbox/console");
-const SCENARIOS = join(ROOT, "openapi/sandbox/scenarios.arazzo.yaml");
 /** How to verify a delivery; the client's README shows it, and its tests run it. */
 const VERIFICATION = join(ROOT, "docs/examples/describe-delivery.mts");
 const STYLES = [
@@ -58,7 +56,7 @@ async function bundle(input: string, values: Readonly<Record<string, unknown>>):
 }
 
 /**
- * Reads the parts of the contract that the console uses; the build inserts them into its script (`console/data/contract.ts`).
+ * Reads the parts of the contract that the console uses; the build inserts them into its script (`console/parts/contract.ts`).
  */
 async function readForPage() {
   const forms = [
@@ -74,7 +72,6 @@ async function readForPage() {
     return [schema, readForm(readContract(name).document, pointer)];
   });
   return {
-    ...(await readScenarios()),
     forms: Object.fromEntries(constraints),
     verify: (await readFile(VERIFICATION, "utf8")).trimEnd(),
   };
@@ -89,24 +86,6 @@ function readCalls() {
       return { route, summary, method, path, examples, before, isRecorded: name === "openapi" };
     });
   });
-}
-
-/** The workflows, and where their operations are. */
-async function readScenarios() {
-  const { workflows } = parse(await readFile(SCENARIOS, "utf8")) as {
-    workflows: { steps: { operationId?: string }[] }[];
-  };
-  const names = workflows.flatMap(({ steps }) =>
-    steps.flatMap(({ operationId }) => operationId?.split(".").at(-1) ?? []),
-  );
-  const known: Contract["operations"] = ["openapi", "sandbox"].flatMap(
-    (name) => readContract(name as "openapi" | "sandbox").operations,
-  );
-  const used = known.filter(({ id }) => names.includes(id));
-  const operations = Object.fromEntries(
-    used.map(({ id, method, path }) => [id, { method: method.toLowerCase(), path }]),
-  );
-  return { workflows, operations };
 }
 
 function toAsset(name: string, type: string, content: string): [name: string, content: string] {

@@ -3,7 +3,7 @@ import { type Link, listAdminActions, type RecordEntry, verifyChain } from "../s
 import { findRecordOwners } from "../storage/admin-record.ts";
 import type { Store } from "../storage/database/tables.ts";
 import type { RunWork } from "./context.ts";
-import { limitOption, wholeNumber } from "./options.ts";
+import { limitOption, wholeNumber } from "./context.ts";
 import { count, type Output, printTable } from "./output.ts";
 
 /** Defines the commands that show and verify the record of what operators did. */

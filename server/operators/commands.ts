@@ -19,7 +19,17 @@ import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
 import { defineAudit } from "./audit-commands.ts";
 import { defineCheck } from "./check-command.ts";
-import { type AdminContext, openClock, type RunWork, readInput } from "./context.ts";
+import {
+  type AdminContext,
+  limitOption,
+  notEmpty,
+  openClock,
+  overlapOption,
+  pastDate,
+  REFERENCE_OPTION,
+  type RunWork,
+  readInput,
+} from "./context.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
 import {
@@ -29,10 +39,9 @@ import {
   type MerchantChoice,
   type MerchantDataOptions,
 } from "./merchant-data.ts";
-import { limitOption, notEmpty, overlapOption, pastDate, REFERENCE_OPTION } from "./options.ts";
-import { feedPayments } from "./payment-commands.ts";
 import { definePaymentDetails } from "./payment-details.ts";
-import { definePayouts } from "./payout-commands.ts";
+import { feedPayments } from "./payments.ts";
+import { definePayouts } from "./payouts.ts";
 import { defineRestrictions } from "./restriction-commands.ts";
 import { disableSubscription, listSubscriptions, rotateKey, rotateSecret } from "./subscription-commands.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../storage/payments/payment-queries.ts";
 import type { PaymentRecord } from "../storage/statements/payment-record.ts";
 import type { RunWork } from "./context.ts";
-import { limitOption } from "./options.ts";
+import { limitOption } from "./context.ts";
 import { type Cell, type Output, toTable } from "./output.ts";
 
 /** Defines the command that shows one payment or refund. */

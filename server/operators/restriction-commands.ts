@@ -4,7 +4,7 @@ import { hold, listHolds, release, untilHeld } from "../storage/payments/holds.t
 import { hasPayments } from "../storage/payments/payment-queries.ts";
 import { type Bound, bindStore } from "../storage/storage.ts";
 import type { AdminContext, RunWork } from "./context.ts";
-import { futureDate, notEmpty } from "./options.ts";
+import { futureDate, notEmpty } from "./context.ts";
 import { type Cell, complainOfUnknown, printTable } from "./output.ts";
 
 const FUNCTIONS = { block, hasPayments, hold, listBlocks, listHolds, release, unblock, untilHeld };

@@ -11,8 +11,7 @@ import { explainStartError, StoreStartError } from "../storage/database/start-er
 import { isUnavailable } from "../storage/database/unavailable.ts";
 import { openDatabase, openUnmigrated } from "../storage/database.ts";
 import { createProgram } from "./commands.ts";
-import type { AdminContext, Work } from "./context.ts";
-import { toRecordable } from "./options.ts";
+import { type AdminContext, toRecordable, type Work } from "./context.ts";
 import type { Output } from "./output.ts";
 
 export type AdminOptions = {
@@ -153,4 +152,31 @@ function explain(error: unknown): string {
     return `The database can't be used: ${message}. Check DATABASE_URL, and run it again.`;
   if (error instanceof Error && "syscall" in error) return `${message}. Check the name of the file.`;
   return `Failed: ${message}. Completed changes stay; run it again.`;
+}
+
+/** Runs an operator's command in this process, whose exit code tells how it ended. */
+export async function runAdminProcess(args: readonly string[]): Promise<void> {
+  const interrupted = new AbortController();
+  // `once`, so that a second signal ends a command that hangs.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+  // The reader, such as `head`, has closed the pipe.
+  process.stdout.on("error", () => interrupted.abort());
+
+  process.exitCode = await runAdmin({
+    args,
+    env: process.env,
+    output: {
+      print: (line) => void process.stdout.write(`${line}\n`),
+      complain: (line) => void process.stderr.write(`${line}\n`),
+      // Also calls back when the reader has gone.
+      flushed: () => new Promise((resolve) => process.stdout.write("", () => resolve())),
+      log: (line) => void process.stderr.write(`${line}\n`),
+      interactive: process.stderr.isTTY,
+      write: (text) => void process.stderr.write(text),
+    },
+    stdin: process.stdin,
+    signal: interrupted.signal,
+  });
+  // An open standard input would keep the process alive.
+  process.stdin.destroy();
 }

@@ -10,7 +10,7 @@ import type {
 import type { ChangedSecret } from "../storage/webhooks/change-secret.ts";
 import type { Rotation } from "../storage/webhooks/rotate-secrets.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
-import { GUESSABLE_SECRET, isGuessable } from "../webhooks/guessable-secret.ts";
+import { GUESSABLE_SECRET, isGuessable } from "../webhooks/sign-delivery.ts";
 import { count, type Output, printTable, startProgress } from "./output.ts";
 
 export type SubscriptionOptions = {

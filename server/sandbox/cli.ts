@@ -7,7 +7,7 @@ import { runServer, type Wrapper } from "../process/run.ts";
 import { defineCoverage } from "./commands/coverage-command.ts";
 import { defineDiff } from "./commands/diff-command.ts";
 import { defineListen } from "./commands/listen-command.ts";
-import { defineMcp } from "./commands/mcp-command.ts";
+import { defineMcp } from "./commands/mcp-server.ts";
 import { greet } from "./greeting.ts";
 import { readTomorrowSeed } from "./settings.ts";
 

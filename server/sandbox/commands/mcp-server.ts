@@ -3,7 +3,8 @@ import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { readDocument } from "../../contract/document.ts";
 import { isLocalName } from "../../http/request-head.ts";
-import { fetchInTime } from "./options.ts";
+import { defineProgram } from "../../process/command-line.ts";
+import { fetchInTime, withSandboxOptions } from "./options.ts";
 
 /** The address or the access token is not that of a sandbox on this machine; the message says what to give instead. */
 export class NotASandboxError extends Error {
@@ -207,4 +208,27 @@ function toCall({ path, method }: Pick<Tool, "path" | "method">, input: Node): C
 
 function toResult({ ok, text }: TextResponse) {
   return { content: [{ type: "text" as const, text }], isError: !ok };
+}
+
+/** Defines the command that runs the server of the Model Context Protocol on standard input and output. */
+export function defineMcp() {
+  const command = defineProgram(
+    "mcp",
+    "Gives AI assistants the tools of a sandbox on this machine, by the Model Context Protocol on standard input and output.",
+  );
+  return withSandboxOptions(command, "whose records to use").action(runMcp);
+}
+
+async function runMcp(choice: { url: string; token: string }): Promise<void> {
+  // Loaded when they are asked for: a sandbox that starts needs none of them.
+  const { StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
+  const { createMcpServer, NotASandboxError } = await import("./mcp-server.ts");
+  try {
+    const server = await createMcpServer(choice);
+    await server.connect(new StdioServerTransport());
+  } catch (error) {
+    if (!(error instanceof NotASandboxError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
 }

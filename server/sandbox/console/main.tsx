@@ -24,7 +24,6 @@ import { Payments } from "./views/payments.tsx";
 import { Refunds } from "./views/refunds.tsx";
 import { Requests } from "./views/requests.tsx";
 import { RestrictionsNotice } from "./views/restrictions.tsx";
-import { Scenarios } from "./views/scenarios.tsx";
 import { TomorrowNotice } from "./views/tomorrow.tsx";
 import { Subscription, Webhooks } from "./views/webhooks.tsx";
 
@@ -36,7 +35,6 @@ const VIEWS = {
   webhooks: "Webhooks",
   faults: "Faults",
   coverage: "Coverage",
-  scenarios: "Scenarios",
 };
 
 /** The view of the menu that a record belongs to. */
@@ -95,8 +93,6 @@ function View({ route: { view, id }, choose }: { route: Route; choose: (token: s
       return <Faults />;
     case "coverage":
       return <CoverageView />;
-    case "scenarios":
-      return <Scenarios />;
     case "refunds":
       return id === "" ? <Refunds /> : <Payment paymentId={id} />;
     case "access":

@@ -7,8 +7,13 @@ import type {
   SentDeliveryRecord,
   SubscriptionRecord,
 } from "../../storage/webhooks/webhook-queries.ts";
-import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/guessable-secret.ts";
-import { readSecrets, secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
+import {
+  GUESSABLE_SECRET,
+  isGuessable,
+  readSecrets,
+  secretFormOf,
+  toDeliveryHeaders,
+} from "../../webhooks/sign-delivery.ts";
 import type { DeliveryFaults } from "./delivery-faults.ts";
 import { invalid, notFound, type SandboxParts } from "./responses.ts";
 import type { Tomorrow } from "./tomorrow.ts";

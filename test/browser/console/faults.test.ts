@@ -34,43 +34,6 @@ describe("the view of faults", () => {
   });
 });
 
-/** What a page can't send, and so says how to meet. */
-const BY_HAND = [
-  "issueRefund 408",
-  "subscribeToWebhooks 408",
-  "subscribeToWebhooks 409",
-  "REQUEST_TIMEOUT",
-  "SUBSCRIPTION_LIMIT",
-];
-
-describe("the view of coverage", () => {
-  test("has a button for what is missing that produces it, or says how to", async () => {
-    const merchant = await createSandboxMerchant(suite.server);
-    const { page } = await suite.open(merchant, { route: "#/coverage" });
-    await page.getByText("0 %").waitFor();
-    const missing = async () =>
-      (await merchant.sandbox("getCoverage")).body.items.flatMap(({ name, count }) =>
-        count === 0 ? [name] : [],
-      );
-    await page.locator("details").evaluateAll((all) => {
-      for (const one of all as HTMLDetailsElement[]) one.open = true;
-    });
-
-    for (let left = await missing(); left.length > BY_HAND.length; left = await missing()) {
-      const [name = ""] = left.filter((one) => !BY_HAND.includes(one));
-      const produce = page.getByRole("button", { name: `Produce ${name}`, exact: true });
-      await produce.first().click();
-      await expect.poll(missing, { message: `${name} is produced`, timeout: 20_000 }).not.toContain(name);
-    }
-
-    expect((await missing()).toSorted()).toEqual(BY_HAND.toSorted());
-    await page.getByText("97 %").waitFor();
-    await page.getByText("Send part of a body, then wait ten seconds.").first().waitFor();
-    await button(page, "Reset coverage").click();
-    await page.getByText("0 %", { exact: true }).waitFor();
-  });
-});
-
 test("the switch of tomorrow's API shows its seed on every view and what it adds, until it is switched off", async () => {
   const merchant = await createSandboxMerchant(suite.server);
   const { paymentId } = await merchant.create();

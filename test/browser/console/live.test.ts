@@ -1,9 +1,7 @@
-import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
 import { dollars, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { outputOf } from "../../helpers/process.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, startTestServer } from "../../helpers/server.ts";
 
@@ -24,24 +22,6 @@ test("a merchant that is blocked and held is told so on every view, until it end
   await page.getByLabel("Hold refunds that fall due").click();
   await page.getByText("Held: refunds stay PENDING.").waitFor({ state: "detached" });
   expect(await restrictions()).toEqual({ blocked: true, held: false });
-});
-
-test("eight tabs show what changes, also when the first of them is closed", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const { page: first } = await suite.open(merchant, { route: "#/payments" });
-  const others = await Promise.all(Array.from({ length: 7 }, () => first.context().newPage()));
-  for (const page of others) {
-    await page.addInitScript((token) => sessionStorage.setItem("console-token", token), merchant.token);
-    await page.goto(first.url());
-  }
-  const showNext = async (pages: readonly Page[]) => {
-    const { paymentId } = await merchant.create();
-    for (const page of pages) await page.getByRole("link", { name: paymentId }).waitFor();
-  };
-
-  await showNext([first, ...others]);
-  await first.close();
-  await showNext(others);
 });
 
 describe("the clock", () => {
@@ -68,22 +48,6 @@ describe("the clock", () => {
     await button(page, "+1 hour").click();
     await page.getByText("It is Mon 30 Nov, 01:00 ET").waitFor();
   });
-
-  test("goes to what is overdue, such as a delivery whose receiver still responds", async () => {
-    await using server = await startTestServer();
-    await using receiver = await startReceiver(() => {});
-    const merchant = await createSandboxMerchant(server);
-    await post(server.url, "/v1/webhook/subscribe", subscriptionTo(receiver.url), merchant);
-    await merchant.sandbox("emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } });
-    await receiver.first(1);
-    const { page } = await suite.open(merchant, { url: server.url });
-
-    await page.getByText("Next due: 1 delivery is sent again").waitFor();
-    await button(page, "To next due").click();
-
-    await page.getByText(/^It is .+ authorized|must not be before/).waitFor();
-    expect(await page.getByRole("alert").count()).toBe(0);
-  });
 });
 
 test("a request is found, copied as curl, and repeated", async () => {
@@ -108,66 +72,6 @@ test("a request is found, copied as curl, and repeated", async () => {
 
   await page.getByText("409 DUPLICATE_REQUEST_KEY").waitFor();
   expect(await outputOf(["sh", "-c", command])).toContain("409 Conflict");
-});
-
-test("a request is shown, copied and repeated as it was written, but not one whose secret is hidden", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  await post(
-    suite.server.url,
-    "/v1/webhook/subscribe",
-    subscriptionTo("https://merchant.example.com/"),
-    merchant,
-  );
-  const { paymentId } = await merchant.create();
-  const text = JSON.stringify(refundOf(paymentId, { amount: dollars(10) })).replace(":10", ":10.000");
-  await merchant.issue(text);
-  const { page } = await suite.open(merchant, {
-    route: "#/requests",
-    context: { permissions: ["clipboard-read", "clipboard-write"] },
-  });
-
-  await page.getByRole("link", { name: "issueRefund" }).click();
-  await page.getByText('"value": 10.000').waitFor();
-  await button(page, "Repeat").click();
-  await page.getByRole("alert").getByText("400 INVALID_REQUEST").waitFor();
-  await button(page, "Copy as curl").click();
-  await button(page, "Copied").waitFor();
-  const command = await page.evaluate(() => navigator.clipboard.readText());
-  expect(await outputOf(["sh", "-c", command])).toContain("400 Bad Request");
-  await goTo(page, "requests");
-  await page.getByRole("link", { name: "subscribeToWebhooks" }).click();
-  await page.getByText('"secretKey": "[hidden]"').waitFor();
-  expect(await button(page, "Copy as curl").count()).toBe(0);
-});
-
-test("a refund shows its call, its wait and each attempt in one timeline, with the id of its trace to copy", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  await subscribeInbox(suite.server, merchant);
-  const { paymentId } = await merchant.create({ settledAt: (await merchant.sandbox("getClock")).body.now });
-  const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
-  const { body: refund } = await post<{ paymentId: string }>(
-    suite.server.url,
-    "/v1/refunds",
-    refundOf(paymentId),
-    { token: merchant.token, headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } },
-  );
-  const { page } = await suite.open(merchant, {
-    route: `#/refunds/${refund.paymentId}`,
-    context: { permissions: ["clipboard-read", "clipboard-write"] },
-  });
-  const steps = page.locator(".timeline > li");
-  const shown = async () =>
-    (await steps.allInnerTexts()).map((text) =>
-      text.match(/POST \S+|refund\.\w+|Attempt \d|AUTHORIZED, due|after \d days|\b20\d\b/g),
-    );
-
-  const call = ["POST /v1/refunds", "201", "refund.pending", "Attempt 1", "200"];
-  await expect.poll(shown).toEqual([call, ["AUTHORIZED, due", "after 6 days"]]);
-  expect(await page.locator(`[href="#/refunds/${refund.paymentId}"]`).count()).toBe(0); // that is this page
-  await merchant.sandbox("advanceClock", { body: { by: "P30D" } });
-  await expect.poll(shown).toEqual([call, ["after 6 days", "refund.authorized", "Attempt 1", "200"]]);
-  await page.getByRole("button", { name: "Copy the trace id" }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(traceId);
 });
 
 test("a subscription gets all events, those of categories, or those that are named", async () => {
@@ -230,30 +134,6 @@ test("a subscription's secret is changed, and the page says until when the old o
   await page.getByText("Old secret also signs until").waitFor();
 
   expect(await page.getByText("could guess").count()).toBe(0);
-});
-
-test("a scenario plays step by step, and each step tells what it changed", async () => {
-  const { page } = await suite.open({ token: "sandbox_acme" }, { route: "#/scenarios" });
-  page.on("dialog", (dialog) => dialog.accept());
-  const stories = await page.getByRole("article").all();
-
-  for (const story of stories) {
-    await story.getByRole("button", { name: /^Play/ }).click();
-    await expect.poll(() => story.locator(".status").count()).toBeGreaterThan(1);
-    await story.getByRole("button", { name: /^Play/ }).and(page.locator(":enabled")).waitFor();
-    expect(await story.locator(".status.failed").count()).toBe(0);
-  }
-
-  expect(stories).toHaveLength(5);
-  const authorized = page.getByRole("article", {
-    name: "See the refund authorized when its wait is over.",
-  });
-  await authorized.getByText(/^Refund rfd_.+ is new: PENDING, \$25\.50\.$/).waitFor();
-  await authorized.getByText("pay_recent: $100.00 left to refund became $74.50.").waitFor();
-  await authorized.getByText(/^The clock moved from .+ to .+\.$/).waitFor();
-  await authorized.getByText(/^rfd_.+: PENDING became AUTHORIZED\.$/).waitFor();
-  await authorized.getByText("The event refund.authorized was emitted.").waitFor();
-  await authorized.getByText("Nothing changed.").waitFor();
 });
 
 test("the merchant and the access token are chosen on the page, and a token of fewer scopes is made", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { button, goTo, TUESDAY, useConsole } from "../../helpers/console.ts";
-import { refundOf } from "../../helpers/factories.ts";
+import { button, useConsole } from "../../helpers/console.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 
 const suite = useConsole();
@@ -54,53 +53,6 @@ describe("a refund whose response is lost", () => {
     await expect.poll(() => page.getByLabel(/^Your reference/).inputValue()).toBe("");
     expect(await page.getByLabel(/^requestKey/).inputValue()).not.toBe(third);
   });
-
-  test("leaves the form as it is when the payment can't be read again either", async () => {
-    const merchant = await createSandboxMerchant(suite.server);
-    const { paymentId } = await merchant.create();
-    const { page } = await suite.open(merchant, { route: `#/payments/${paymentId}` });
-
-    await page.getByLabel(/^Your reference/).fill("order-7");
-    await page.route(`**/sandbox/payments/${paymentId}`, (route) => route.abort());
-    await merchant.issue(refundOf(paymentId));
-    await page.getByText("No response", { exact: true }).waitFor();
-    expect(await page.getByLabel(/^Your reference/).inputValue()).toBe("order-7");
-    await page.unroute(`**/sandbox/payments/${paymentId}`);
-    await merchant.issue(refundOf(paymentId));
-
-    await page.getByText("No response", { exact: true }).waitFor({ state: "detached" });
-    expect(await page.getByLabel(/^Your reference/).inputValue()).toBe("order-7");
-  });
-});
-
-test.each(["FAILED", "COVERED"])("of a payment that is %s nothing is left to refund", async (status) => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const { paymentId } = await merchant.create({ settledAt: TUESDAY.toISOString() });
-  await merchant.sandbox(status === "FAILED" ? "failPayment" : "coverPayment", { path: { paymentId } });
-  const { page } = await suite.open(merchant);
-
-  expect(await page.getByRole("row").filter({ hasText: paymentId }).textContent()).toContain("$0.00");
-  await goTo(page, `payments/${paymentId}`);
-  await page.getByText("Nothing left to refund").waitFor();
-  await button(page, "Issue refund").click();
-  await page.getByRole("article").getByText("TERMINAL_FAILED", { exact: true }).waitFor();
-});
-
-test("a scenario asks before it removes the merchant's records", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const { paymentId } = await merchant.create();
-  const { page } = await suite.open(merchant, { route: "#/scenarios" });
-  const asked: string[] = [];
-  page.on("dialog", (dialog) => {
-    asked.push(dialog.message());
-    return dialog.dismiss();
-  });
-
-  await page.getByRole("button", { name: /^Play/ }).first().click();
-  await goTo(page, "payments");
-  await page.getByRole("link", { name: paymentId }).waitFor();
-
-  expect(asked).toEqual([expect.stringContaining("removes this merchant's payments")]);
 });
 
 test("on a phone the menu and the clock are folded, and leave the screen to the records", async () => {

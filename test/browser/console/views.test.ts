@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
-import { dollars, refundOf } from "../../helpers/factories.ts";
+import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
 
 /** For every text that a merchant may choose: markup, a change of the writing direction, and characters of four bytes. */
@@ -37,7 +37,6 @@ async function createBusyMerchant(): Promise<{ merchant: Merchant; routes: reado
       `subscriptions/${delivery?.subscriptionKey}`,
       `deliveries/${delivery?.webhookId}`,
       "faults",
-      "scenarios",
       "access",
     ],
   };
@@ -75,36 +74,6 @@ describe("every view", () => {
       expect(found).toEqual([]);
     },
   );
-
-  test("cuts off no status, no amount and no error code, however long", async () => {
-    const merchant = await createSandboxMerchant(suite.server);
-    const amount = dollars(9_999_999_999.99);
-    const { paymentId } = await merchant.create({ amount });
-    await merchant.create({ status: "PROCESSING" });
-    await merchant.issue(refundOf(paymentId, { amount: dollars(1), requestKey: "first" }));
-    await merchant.issue(refundOf(paymentId, { amount, requestKey: "too-much" }));
-    const { page } = await suite.open(merchant, { context: { viewport: { width: 1280, height: 900 } } });
-    const cutOff = (selector = "td") =>
-      page.locator(selector).evaluateAll((cells) => {
-        const cut = cells.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
-        return cut.map(({ textContent }) => textContent);
-      });
-
-    await page.getByText("$9,999,999,998.99").waitFor();
-    expect(await cutOff()).toEqual([]);
-    await goTo(page, "refunds");
-    await page.locator("td.state").getByText("TERMINAL_FAILED").waitFor();
-    expect(await cutOff()).toEqual([]);
-    await goTo(page, "requests");
-    await page.getByText("AMOUNT_EXCEEDS_REFUNDABLE").waitFor();
-    expect(await cutOff()).toEqual([]);
-    await goTo(page, "events");
-    expect(await cutOff()).toEqual([]);
-    await page.setViewportSize({ width: 390, height: 900 });
-    await goTo(page, "payments");
-    await page.locator(".below").getByText("PROCESSING").waitFor();
-    expect(await cutOff(".below")).toEqual([]);
-  });
 
   test("is reached by its address, and shows its record", async () => {
     const { merchant, routes } = await createBusyMerchant();
@@ -196,25 +165,6 @@ describe("hostile text", () => {
     await button(page, "Create payment").click();
     await page.getByText("$12.00 left to refund").waitFor();
   });
-});
-
-test("the forms have the constraints of the contract, counted in characters as it counts them", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const { paymentId } = await merchant.create();
-  const { page } = await suite.open(merchant, { route: `#/payments/${paymentId}` });
-  const isValid = async (label: string | RegExp, text: string) => {
-    await page.getByLabel(label).fill(text);
-    return page.getByLabel(label).evaluate((input) => (input as HTMLInputElement).validity.valid);
-  };
-
-  await page.getByText("at most 80 characters, may contain only ASCII letters, digits and spaces").waitFor();
-  expect(await isValid(/^Your reference/, "😀".repeat(255))).toBe(true);
-  expect(await isValid(/^Your reference/, "😀".repeat(256))).toBe(false);
-  expect(await isValid(/^softDescriptor/, "ACME 1")).toBe(true);
-  expect(await isValid(/^softDescriptor/, "ACME-1")).toBe(false);
-  expect(await isValid("Amount in dollars", "12.34")).toBe(true);
-  expect(await isValid("Amount in dollars", "12.345")).toBe(false);
-  expect(await isValid("Amount in dollars", "")).toBe(false);
 });
 
 async function violationsOf(page: Page): Promise<string[]> {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createKeyedQueue } from "../../../server/operators/keyed-queue.ts";
-import { readLines } from "../../../server/operators/line-feed.ts";
+import { createKeyedQueue, readLines } from "../../../server/operators/line-feed.ts";
 import { streamOf } from "../../helpers/admin.ts";
 
 async function linesOf(text: string, chunkBytes: number): Promise<[number, string | undefined][]> {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { feedPayments } from "../../../server/operators/payment-commands.ts";
+import { feedPayments } from "../../../server/operators/payments.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { collectOutput, streamOf } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";

@@ -20,32 +20,8 @@ export type FormName =
   | "NewFault"
   | "NewSecret";
 
-export type Step = {
-  stepId: string;
-  description?: string;
-  workflowId?: string;
-  operationId?: string;
-  parameters?: { name: string; in?: string; value: unknown }[];
-  requestBody?: { payload: unknown };
-  successCriteria?: { condition: string }[];
-  /** Sends the request again, after so many seconds and so many times, until the criteria hold. */
-  onFailure?: { type: "retry"; retryAfter: number; retryLimit: number }[];
-  outputs?: Record<string, string>;
-};
-
-/** An Arazzo workflow. */
-export type Scenario = {
-  workflowId: string;
-  summary: string;
-  description?: string;
-  steps: Step[];
-  outputs?: Record<string, string>;
-};
-
 /** The parts of the contract that the console uses, put into its script by the build (`scripts/pages/build-console.ts`). */
 declare const CONTRACT: {
-  workflows: Scenario[];
-  operations: Record<string, { method: string; path: string }>;
   /** The constraints of each field of a form, by its JSON Pointer. */
   forms: Record<FormName, Record<string, Constraints>>;
   /** How to verify a delivery: the example of the client's documentation. */
@@ -55,8 +31,6 @@ declare const CONTRACT: {
 /** Used once, because the build inserts all of it wherever its name stands. */
 const contract = CONTRACT;
 
-export const SCENARIOS: readonly Scenario[] = contract.workflows;
-export const OPERATIONS = contract.operations;
 export const VERIFY = contract.verify;
 
 export function constraintsOf(form: FormName, pointer: string): Constraints {

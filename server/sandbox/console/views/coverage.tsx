@@ -1,6 +1,5 @@
 import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
 import { Action, Empty, PageHead, ProblemText } from "../parts/parts.tsx";
-import { recipeOf } from "./coverage-recipes.ts";
 
 type Item = SandboxSchemas["CoverageItem"];
 
@@ -13,15 +12,7 @@ const LABELS: Readonly<Record<Item["kind"], string>> = {
   STATE: "States of refunds",
 };
 
-/** What a page can't do, and who can. */
-const BY_HAND: Readonly<Record<string, string>> = {
-  "408": "Send part of a body, then wait ten seconds.",
-  REQUEST_TIMEOUT: "Send part of a body, then wait ten seconds.",
-  "409": "Subscribe more than 100 times.",
-  SUBSCRIPTION_LIMIT: "Subscribe more than 100 times.",
-};
-
-/** Which elements of the contract the merchant's calls and deliveries met, and how to meet the others. */
+/** Which elements of the contract the merchant's calls and deliveries met. */
 export function CoverageView() {
   const { data, problem } = useLoaded("coverage", ["requests", "webhooks", "inbox"], () =>
     sandbox.GET("/sandbox/coverage"),
@@ -68,28 +59,8 @@ function Missing({ items }: { items: readonly Item[] }) {
       {items.map((item) => (
         <li key={item.name} class="row">
           <code class="grow">{item.name}</code>
-          <How item={item} />
         </li>
       ))}
     </ul>
-  );
-}
-
-let last: Promise<unknown> = Promise.resolve();
-
-/** One after the other: to meet 401, a recipe blocks the merchant for a moment, in which others would fail. */
-function inTurn<Result>(recipe: () => Promise<Result>): Promise<Result> {
-  const turn = last.then(recipe, recipe);
-  last = turn;
-  return turn;
-}
-
-function How({ item }: { item: Item }) {
-  const recipe = recipeOf(item);
-  if (!recipe) return <span class="quiet">{BY_HAND[item.name.split(" ").at(-1) ?? ""]}</span>;
-  return (
-    <Action call={() => inTurn(recipe)} name={`Produce ${item.name}`}>
-      Produce
-    </Action>
   );
 }

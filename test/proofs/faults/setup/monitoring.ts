@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { parse, stringify } from "yaml";
 
 export const RULES = "server/operators/run/alerts.yaml";
-const DASHBOARD = "server/operators/run/dashboard.json";
 
 export type Rule = {
   alert?: string;
@@ -40,12 +39,4 @@ export async function shortenRules(): Promise<string> {
     if (rule.for) rule.for = "2s";
   }
   return stringify({ groups });
-}
-
-/** The queries of the dashboard's panels. */
-export async function readQueries(): Promise<string[]> {
-  const { panels } = JSON.parse(await readFile(DASHBOARD, "utf8")) as {
-    panels: { targets: { expr: string }[] }[];
-  };
-  return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { readLineSchemas } from "../../../../server/operators/line-schemas.ts";
-import { createPaymentLineParser } from "../../../../server/operators/payment-line.ts";
+import { createPaymentLineParser } from "../../../../server/operators/payments.ts";
 
 const parsePaymentLine = createPaymentLineParser(readLineSchemas());
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isGuessable } from "../../../../server/webhooks/guessable-secret.ts";
+import { isGuessable } from "../../../../server/webhooks/sign-delivery.ts";
 
 const encoded = (bytes: string | Uint8Array) => `whsec_${Buffer.from(bytes).toString("base64")}`;
 

@@ -1,9 +1,50 @@
+import type { ContractDocument } from "../contract/document.ts";
 import { isInCalendar } from "../domain/business-days.ts";
+import { toCents } from "../domain/money.ts";
 import type { OriginalStatus } from "../domain/refunds.ts";
 import type { TransitionResult } from "../storage/payments/payments.ts";
 import type { DebitRecord } from "../storage/statements/payment-record.ts";
 import type { BoundStorage } from "../storage/storage.ts";
-import type { PaymentLine } from "./payment-line.ts";
+import { createLineParser, type LineError } from "./json-line.ts";
+import { feedLines, type LineStream } from "./line-feed.ts";
+import {
+  type CoverLine,
+  type FailLine,
+  type PaymentLine as ReceivedLine,
+  readLineSchemas,
+} from "./line-schemas.ts";
+
+type Named = Pick<FailLine, "merchant" | "paymentId">;
+
+/** A change of an original payment by the payment system (D25), in the terms of the domain. */
+export type PaymentLine =
+  | (Named & {
+      readonly op: "put";
+      readonly amountCents: number;
+      readonly requestKey: string | null;
+      readonly clientReferenceId: string | null;
+    })
+  | (Named & { readonly op: "settle"; readonly settledAt: Date })
+  | FailLine
+  | CoverLine;
+
+export type ParsePaymentLine = (bytes: Buffer) => PaymentLine | LineError;
+
+/** Reads lines that are valid by the schema `PaymentLine`. */
+export function createPaymentLineParser(document: ContractDocument): ParsePaymentLine {
+  const parse = createLineParser<ReceivedLine>(document, "PaymentLine", { withAmount: "PutLine" });
+  return (bytes) => {
+    const parsed = parse(bytes);
+    return "error" in parsed ? parsed : toPaymentLine(parsed.value);
+  };
+}
+
+function toPaymentLine(line: ReceivedLine): PaymentLine {
+  if (line.op === "settle") return { ...line, settledAt: new Date(line.settledAt) };
+  if (line.op !== "put") return line;
+  const { amount, requestKey = null, clientReferenceId = null, ...name } = line;
+  return { ...name, amountCents: toCents(amount.value), requestKey, clientReferenceId };
+}
 
 export type PaymentStore = Pick<
   BoundStorage,
@@ -97,4 +138,31 @@ function hasMade(payment: DebitRecord, line: Exclude<PaymentLine, { op: "put" }>
 
 function hasBeen({ history }: DebitRecord, status: OriginalStatus): boolean {
   return history.some((entry) => entry.status === status);
+}
+
+export type PaymentsOptions = LineStream & {
+  store: PaymentStore;
+  /** The domain's time. */
+  now: () => Date;
+};
+
+/**
+ * Applies lines about original payments (D25). Lines with the same payment or requestKey are applied in their order.
+ *
+ * @returns whether every line was accepted
+ */
+export async function feedPayments({ store, now, ...stream }: PaymentsOptions): Promise<boolean> {
+  const counts = await feedLines(stream, {
+    results: ["applied", "unchanged"],
+    parse: createPaymentLineParser(readLineSchemas()),
+    keysOf,
+    apply: (line) => applyPayment(store, line, now()),
+  });
+  return counts !== undefined;
+}
+
+function keysOf(line: PaymentLine): string[] {
+  const payment = JSON.stringify([line.merchant, "payment", line.paymentId]);
+  if (line.op !== "put" || line.requestKey === null) return [payment];
+  return [payment, JSON.stringify([line.merchant, "key", line.requestKey])];
 }

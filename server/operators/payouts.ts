@@ -1,13 +1,47 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { listPayouts } from "../storage/payments/payouts.ts";
+import type { ContractDocument } from "../contract/document.ts";
+import { fromCents, toCents } from "../domain/money.ts";
+import { listPayouts, type Payout } from "../storage/payments/payouts.ts";
 import { type KnownRefund, type Reconciled, reconcileRefund } from "../storage/payments/reconcile.ts";
 import { type Bound, bindStore } from "../storage/storage.ts";
-import { openClock, type RunWork, readInput } from "./context.ts";
+import { limitOption, openClock, type RunWork, readInput } from "./context.ts";
+import { createLineParser, type LineError } from "./json-line.ts";
 import { feedLines, type LineStream } from "./line-feed.ts";
-import { readLineSchemas } from "./line-schemas.ts";
-import { limitOption } from "./options.ts";
+import { type PayoutLine, readLineSchemas } from "./line-schemas.ts";
 import { type Output, toJsonLine } from "./output.ts";
-import { createPayoutLineParser, toPayoutLine } from "./payout-line.ts";
+
+/** An authorized refund as the payment system gets it. */
+export function toPayoutLine({ amountCents, authorizedAt, ...payout }: Payout): PayoutLine {
+  return {
+    ...payout,
+    amount: { currency: "USD", value: fromCents(amountCents) },
+    status: "AUTHORIZED",
+    authorizedAt: authorizedAt.toISOString(),
+  };
+}
+
+/** Reads lines that are valid by the schema `PayoutLine`. */
+export function createPayoutLineParser(
+  document: ContractDocument,
+): (bytes: Buffer) => KnownRefund | LineError {
+  const parse = createLineParser<PayoutLine>(document, "PayoutLine");
+  return (bytes) => {
+    const parsed = parse(bytes);
+    return "error" in parsed ? parsed : toKnownRefund(parsed.value);
+  };
+}
+
+function toKnownRefund({ cursor: _, amount, authorizedAt, ...line }: PayoutLine): KnownRefund {
+  const { clientReferenceId = null, softDescriptor = null } = line;
+  const time = new Date(authorizedAt);
+  return {
+    ...line,
+    clientReferenceId,
+    softDescriptor,
+    amountCents: toCents(amount.value),
+    authorizedAt: time,
+  };
+}
 
 /** Defines the commands that tell the payment system what to pay, and that take back what it knows. */
 export function definePayouts(program: Command, run: RunWork): void {
