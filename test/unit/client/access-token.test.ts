@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { createClient } from "../../../client/src/index.ts";
 import { createTestClient, failureOf, made, REQUEST } from "../../client/factories.ts";
 import { hangUp, type Step, startScriptedServer } from "../../client/scripted-server.ts";
 
@@ -49,34 +48,6 @@ describe("an access token may be a function", () => {
       expect(server.bodies).toHaveLength(1);
     },
   );
-
-  test("which may fail between two requests, and then counts like one without a response", async () => {
-    await using server = await startScriptedServer(hangUp, made);
-    const tokens = [async () => "t", async () => raise(lost)].values();
-    const accessToken = () => tokens.next().value?.() ?? "t";
-    const { client } = createTestClient(server.url, { accessToken });
-
-    expect(await client.refunds.issue(REQUEST)).toMatchObject({ paymentId: "rfd_1" });
-    expect(server.bodies).toHaveLength(2);
-  });
-
-  test("and a method of a class, as onAttempt may be", async () => {
-    await using server = await startScriptedServer(made);
-    const attempts: number[] = [];
-    class Options {
-      baseUrl = server.url;
-      get accessToken() {
-        return "t";
-      }
-      onAttempt({ attempt }: { attempt: number }) {
-        attempts.push(attempt);
-      }
-    }
-
-    await createClient(new Options()).refunds.issue(REQUEST);
-
-    expect(attempts).toEqual([1]);
-  });
 
   test("which is not waited for after an abort, and whose late token sends nothing", async () => {
     const { promise: token, resolve } = Promise.withResolvers<string>();

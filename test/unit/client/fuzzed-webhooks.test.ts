@@ -18,7 +18,7 @@ const SIGNED = signWebhook(EVENT, SECRET, { now: () => new Date(NOW_MS) });
 const BODY = Buffer.from(SIGNED.body);
 
 /** `FUZZ_RUNS` makes it longer, and `FUZZ_SEED` other deliveries. */
-const { FUZZ_RUNS = "10000", FUZZ_SEED = "20260101" } = process.env;
+const { FUZZ_RUNS = "3000", FUZZ_SEED = "20260101" } = process.env;
 
 const texts = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -91,7 +91,7 @@ test("changed deliveries are accepted when the secret has signed them, and else 
   });
   fc.assert(property, { numRuns: Number(FUZZ_RUNS), seed: Number(FUZZ_SEED) });
 
-  expect(results.get("accepted")).toBeGreaterThan(1_000);
+  expect(results.get("accepted")).toBeGreaterThan(300);
   expect([...results.keys()].toSorted()).toEqual([
     "accepted",
     "invalid-timestamp",
