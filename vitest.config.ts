@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { defaultExclude, defineConfig, type TestProjectConfiguration } from "vitest/config";
 import { leftOut } from "./test/helpers/engine.ts";
-import { LongestFirst } from "./test/helpers/setup/longest-first.ts";
 
 const DATABASES = "test/helpers/setup/databases.ts";
-const BROWSER = "test/helpers/setup/browser.ts";
+const BROWSER = "test/helpers/browser.ts";
 const PAGES = "test/helpers/setup/pages.ts";
 
 export default defineConfig({
@@ -13,7 +12,6 @@ export default defineConfig({
     watch: false,
     // One more than the cores of CI: a quarter of the tests' time is waiting, for time limits and for other processes.
     maxWorkers: 3,
-    sequence: { sequencer: LongestFirst },
     // For the commands that tests run: most of their time is to load what they are made of.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
@@ -52,9 +50,7 @@ function toProject(
       include: [...include],
       exclude: [...defaultExclude, ...leftOut],
       globalSetup: [...globalSetup],
-      setupFiles: ["baseline-wasm", "setup/seed", "setup/shared-document-schema"].map(
-        (name) => `test/helpers/${name}.ts`,
-      ),
+      setupFiles: ["baseline-wasm", "setup/worker"].map((name) => `test/helpers/${name}.ts`),
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.
       isolate: false,
       testTimeout: 15_000,

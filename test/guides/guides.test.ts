@@ -2,7 +2,7 @@ import { globSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findFreePort } from "../helpers/network/free-port.ts";
+import { findFreePort } from "../helpers/network/local-server.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { createProjectFolder, type ProjectFolder } from "./project-folder.ts";

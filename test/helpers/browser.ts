@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { ROOT } from "../../scripts/command/root.ts";
-import { installPackages, runAsReader } from "./projects.ts";
+import { installPackages, runAsReader } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 export type TestBrowser = AsyncDisposable & {
@@ -95,6 +95,9 @@ export async function installChromium(): Promise<void> {
   await runAsReader(command, FOLDER, { TMPDIR: unpacking });
   await rename(unpacking, UNPACKED);
 }
+
+/** Vitest calls it before the tests that need a browser. */
+export const setup = installChromium;
 
 /** The package's own configuration looks for its font in /tmp only, and leaves a cache there. */
 async function writeFontConfig(folder: string, fonts: string): Promise<string> {

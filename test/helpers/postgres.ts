@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
-import { findFreePort } from "./network/free-port.ts";
+import { findFreePort } from "./network/local-server.ts";
 import { descendantsOf, trySignal } from "./process.ts";
 import { makeStoresDir } from "./temp-dir.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { button, goTo, TUESDAY, useConsole } from "../../helpers/console.ts";
 import { makeDataDir } from "../../helpers/databases.ts";
 import { dollars, refundOf } from "../../helpers/factories.ts";
-import { findFreePort } from "../../helpers/network/free-port.ts";
+import { findFreePort } from "../../helpers/network/local-server.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { startTestServer } from "../../helpers/server.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { openTab } from "../../helpers/browser.ts";
 import { useConsole } from "../../helpers/console.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
-import { startProduction } from "../../helpers/production.ts";
 
 const SCRIPT_BYTES = 60_000;
 

@@ -69,3 +69,9 @@ async function listen(server: SocketServer, host: string, port = 0): Promise<num
   await once(server, "listening");
   return (server.address() as AddressInfo).port; // a server that listens on a port has no other kind of address
 }
+
+/** A port of this machine that is free now. */
+export async function findFreePort(): Promise<number> {
+  await using probe = await serveLocally();
+  return Number(new URL(probe.url).port);
+}

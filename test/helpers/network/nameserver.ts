@@ -1,4 +1,5 @@
 import { createSocket } from "node:dgram";
+import type { LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { isIP } from "node:net";
 import {
@@ -9,6 +10,8 @@ import {
   streamEncode,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
+import { UnresolvedNameError } from "../../../server/webhooks/resolver.ts";
+import type { Resolve } from "../../../server/webhooks/target.ts";
 import { listenForSockets } from "./local-server.ts";
 
 type ResourceRecord = NonNullable<Packet["answers"]>[number];
@@ -92,4 +95,17 @@ export async function startNameserver(zone: Zone): Promise<Nameserver> {
       await Promise.all([once(udp, "close"), tcp[Symbol.asyncDispose]()]);
     },
   };
+}
+
+/** A resolver with the names and addresses of the test. It sends no queries. */
+export function resolverOf(names: Readonly<Record<string, readonly string[]>>): Resolve {
+  return async (hostname) => {
+    const addresses = names[hostname];
+    if (!addresses) throw new UnresolvedNameError({ timedOut: false });
+    return addresses.map(toAddress);
+  };
+}
+
+function toAddress(address: string): LookupAddress {
+  return { address, family: address.includes(":") ? 6 : 4 };
 }

@@ -6,6 +6,7 @@ import { requireCitus } from "../../helpers/citus.ts";
 import { createDistributed, findWorkerOf, startCluster } from "../../helpers/cluster.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { portOf } from "../../helpers/postgres.ts";
+import { until } from "../../helpers/receiver.ts";
 import {
   createPayment,
   createRefund,
@@ -14,7 +15,6 @@ import {
   newMerchant,
   runDue,
 } from "../../helpers/store-factories.ts";
-import { until } from "../../helpers/subscriber.ts";
 
 /** A name that would end a literal, or begin a placeholder, if it were not quoted. */
 const AWKWARD = "'%1$s %L\\";

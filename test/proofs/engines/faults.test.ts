@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { dollars, refundOf } from "../../helpers/factories.ts";
 import { portOf } from "../../helpers/postgres.ts";
-import { until } from "../../helpers/subscriber.ts";
+import { until } from "../../helpers/receiver.ts";
 import { createRandom } from "../faults/setup/figures.ts";
 import { send } from "../faults/setup/load.ts";
 import {

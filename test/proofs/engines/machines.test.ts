@@ -8,11 +8,10 @@ import { holdAfterRestore } from "../../../server/storage/payments/high-water-ma
 import { linesOfPayment, spawnCommand } from "../../helpers/admin.ts";
 import { dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { startIssuer } from "../../helpers/issuer.ts";
-import { startConnectProxy } from "../../helpers/network/connect-proxy.ts";
+import { startConnectProxy } from "../../helpers/network/proxies.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { post, runServer, spawnServer } from "../../helpers/server.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { record, skipMissing } from "../faults/setup/figures.ts";
 import { postgresEnv } from "../faults/setup/lasting-store.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { spawnCommand } from "../../helpers/admin.ts";
 import type { Refund } from "../../helpers/factories.ts";
 import { chooseUser, type PostgresServer, portOf, query, runStatement } from "../../helpers/postgres.ts";
-import { until } from "../../helpers/subscriber.ts";
+import { until } from "../../helpers/receiver.ts";
 import { record, skipMissing } from "../faults/setup/figures.ts";
 import { postgresEnv } from "../faults/setup/lasting-store.ts";
 import { countLosses } from "../faults/setup/losses.ts";

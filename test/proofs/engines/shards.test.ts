@@ -4,8 +4,8 @@ import { requireCitus } from "../../helpers/citus.ts";
 import { createDistributed, findWorkerOf, startCluster } from "../../helpers/cluster.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { portOf, query } from "../../helpers/postgres.ts";
+import { until } from "../../helpers/receiver.ts";
 import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
-import { until } from "../../helpers/subscriber.ts";
 import { record } from "../faults/setup/figures.ts";
 
 const REFUNDS = 50;

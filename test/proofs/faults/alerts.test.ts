@@ -1,10 +1,10 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { startNameserver } from "../../helpers/network/nameserver.ts";
 import { begin, query } from "../../helpers/postgres.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
 import { createRefund } from "../../helpers/store-factories.ts";
 import { record, reportProgress } from "./setup/figures.ts";

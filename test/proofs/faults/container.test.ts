@@ -8,7 +8,7 @@ import { linesOfPayment } from "../../helpers/admin.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { startIssuer } from "../../helpers/issuer.ts";
-import { findFreePort } from "../../helpers/network/free-port.ts";
+import { findFreePort } from "../../helpers/network/local-server.ts";
 import { post } from "../../helpers/server.ts";
 import { startContainers, useLocalImages } from "./setup/containers.ts";
 import { record, skipMissing } from "./setup/figures.ts";

@@ -10,10 +10,9 @@ import {
 } from "../../helpers/factories.ts";
 import { type Cut, type Exchange, startWireProxy } from "../../helpers/network/wire-proxy.ts";
 import { query } from "../../helpers/postgres.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
+import { startReceiver, until } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { spawnServer } from "../../helpers/server.ts";
-import { until } from "../../helpers/subscriber.ts";
 import { record, reportProgress } from "./setup/figures.ts";
 import { postgresEnv } from "./setup/lasting-store.ts";
 import { send } from "./setup/load.ts";

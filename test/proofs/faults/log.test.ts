@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { findFreePort } from "../../helpers/network/free-port.ts";
+import { startProduction } from "../../helpers/deployment.ts";
+import { findFreePort } from "../../helpers/network/local-server.ts";
 import { SANDBOX, startProgram } from "../../helpers/process.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { record } from "./setup/figures.ts";
 
 const CALLS = 100;

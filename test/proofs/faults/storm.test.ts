@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { query } from "../../helpers/postgres.ts";
 import { startProgram } from "../../helpers/process.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { ROUNDS, record, reportProgress } from "./setup/figures.ts";
 import { findOrSkip, startHaProxy } from "./setup/programs.ts";

@@ -4,8 +4,14 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promi
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { runProgram, type Settings } from "../../helpers/process.ts";
-import { fetchContract, installTools, READER_ENV, runShell } from "../../helpers/projects.ts";
+import {
+  fetchContract,
+  installTools,
+  READER_ENV,
+  runProgram,
+  runShell,
+  type Settings,
+} from "../../helpers/process.ts";
 import type { Language } from "./languages.ts";
 
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

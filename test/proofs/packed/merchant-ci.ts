@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { readGenerated } from "../../../openapi/document/generated.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
-import { findFreePort } from "../../helpers/network/free-port.ts";
-import { runProgram, type Settings } from "../../helpers/process.ts";
-import { READER_ENV } from "../../helpers/projects.ts";
+import { findFreePort } from "../../helpers/network/local-server.ts";
+import { READER_ENV, runProgram, type Settings } from "../../helpers/process.ts";
 import { check, expectSame } from "../support/checks.ts";
 
 /** The files of the guide. */

@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findFreePort } from "../../helpers/network/free-port.ts";
-import { startServerProcess } from "../../helpers/process.ts";
-import { installTools, READER_ENV } from "../../helpers/projects.ts";
+import { findFreePort } from "../../helpers/network/local-server.ts";
+import { installTools, READER_ENV, startServerProcess } from "../../helpers/process.ts";
 
 const VERDACCIO = "verdaccio@6.10.4";
 /** It requests a package by a tag, which mirrors of the registry may lack. */

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { run } from "../../../scripts/packages/run-program.ts";
-import { installTools } from "../../helpers/projects.ts";
+import { installTools } from "../../helpers/process.ts";
 
 /** A JavaScript runtime from npm. */
 export type Runtime = {

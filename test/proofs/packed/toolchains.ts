@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../../scripts/packages/run-program.ts";
-import { installTools } from "../../helpers/projects.ts";
+import { installTools } from "../../helpers/process.ts";
 
 /** A merchant's tool that uses the package in a project. The function rejects when the tool fails. */
 export type Toolchain = {

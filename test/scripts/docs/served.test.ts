@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { startProduction } from "../../helpers/production.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { startTestServer, useTestServer } from "../../helpers/server.ts";
 import { DIST, readBuilt } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";

@@ -2,9 +2,9 @@ import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { BUILT_NAMES, type BuiltName, createPackedProject, inspect } from "../../helpers/packages.ts";
 import { type Exit, runProgram, type Settings } from "../../helpers/process.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
 import { folderOfTest, forSuite } from "../../helpers/suite.ts";
 

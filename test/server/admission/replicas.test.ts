@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 
 /** Requests a second; a burst is twice as many. So few that also a busy machine makes `MANY` before as many are allowed. */

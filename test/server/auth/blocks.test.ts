@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { BLOCKS_CHANNEL, type Blocked, block } from "../../../server/storage/blocks.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { post, type TestServer, type TestServerOptions } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
 import { forEachTest } from "../../helpers/suite.ts";

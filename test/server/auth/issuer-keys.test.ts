@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { startProduction } from "../../helpers/deployment.ts";
 import type { Problem } from "../../helpers/factories.ts";
 import { createKey, startIssuer } from "../../helpers/issuer.ts";
-import { startProduction } from "../../helpers/production.ts";
+import { until } from "../../helpers/receiver.ts";
 import { post, type TestServerOptions } from "../../helpers/server.ts";
-import { until } from "../../helpers/subscriber.ts";
 
 /** An issuer, and a server in production that trusts it and fetches its keys as often as it likes. */
 async function start(

@@ -2,9 +2,9 @@ import { createHash, createHmac, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type CryptoKey, exportSPKI, importJWK } from "jose";
 import { describe, expect, test } from "vitest";
+import { type Production, startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
 import { createKey } from "../../helpers/issuer.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";

@@ -11,10 +11,10 @@ import {
   refundOf,
   subscriptionTo,
 } from "../../helpers/factories.ts";
+import { startSilentProxy } from "../../helpers/network/proxies.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
-import { startSilentProxy } from "../../helpers/network/silent-proxy.ts";
+import { until } from "../../helpers/receiver.ts";
 import { post, startTestServer, type TestResponse, type TestServer } from "../../helpers/server.ts";
-import { until } from "../../helpers/subscriber.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
 /** What is to be done in time has seconds, for a busy machine; a call has more than the limits of the store together. */

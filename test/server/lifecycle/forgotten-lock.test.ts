@@ -2,9 +2,8 @@ import { expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { begin, query } from "../../helpers/postgres.ts";
-import { accept, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { accept, createSubscriber, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 import { PROMPT } from "./setup.ts";
 
 test("a transaction that somebody forgot to end holds up its own payment's refunds, and nobody else's work", async () => {

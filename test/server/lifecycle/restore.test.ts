@@ -5,11 +5,11 @@ import { describe, expect, test } from "vitest";
 import { startRestoreWatch } from "../../../server/background/restore-watch.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { backUp } from "../../helpers/backup.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
-import { startProduction } from "../../helpers/production.ts";
+import { until } from "../../helpers/receiver.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { createPayment as createOriginal, createRefund, LONG_AGO } from "../../helpers/store-factories.ts";
-import { until } from "../../helpers/subscriber.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
 /** A merchant's business in production, with two servers' marks in a folder. */

@@ -3,10 +3,9 @@ import { createDeployment } from "../../helpers/deployment.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { query } from "../../helpers/postgres.ts";
 import { PROCESS_ENV } from "../../helpers/process.ts";
-import { type Responder, startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, type Responder, startReceiver } from "../../helpers/receiver.ts";
 import { merchantAt } from "../../helpers/sandbox.ts";
 import { spawnServer } from "../../helpers/server.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 import { PROMPT } from "./setup.ts";
 
 const HOUR_MS = 3_600_000;

@@ -4,13 +4,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { headingsOf } from "../../../openapi/document/headings.ts";
 import { runCommand } from "../../helpers/admin.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { begin } from "../../helpers/postgres.ts";
-import { startProduction } from "../../helpers/production.ts";
-import { type Receiver, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { type Receiver, respondWith, startReceiver, until } from "../../helpers/receiver.ts";
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
-import { until } from "../../helpers/subscriber.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 /** A line of the text format: a name, labels, a number. */

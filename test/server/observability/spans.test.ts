@@ -2,10 +2,9 @@ import { expect, test } from "vitest";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { SANDBOX, startServerProcess } from "../../helpers/process.ts";
-import { type Receiver, startReceiver } from "../../helpers/receiver.ts";
+import { type Receiver, startReceiver, until } from "../../helpers/receiver.ts";
 import { merchantAt } from "../../helpers/sandbox.ts";
 import { post } from "../../helpers/server.ts";
-import { until } from "../../helpers/subscriber.ts";
 
 type Value = { readonly stringValue?: string; readonly intValue?: number };
 type Ids = { readonly traceId: string; readonly spanId: string };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
 import { runCommand, spawnCommand } from "../../helpers/admin.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import {
   createPayment,
   dollars,
@@ -11,10 +12,9 @@ import {
   subscriptionTo,
 } from "../../helpers/factories.ts";
 import { query } from "../../helpers/postgres.ts";
-import { startProduction } from "../../helpers/production.ts";
+import { until } from "../../helpers/receiver.ts";
 import { post } from "../../helpers/server.ts";
 import { getDebit, newMerchant } from "../../helpers/store-factories.ts";
-import { until } from "../../helpers/subscriber.ts";
 import { folderOfTest, forSuite } from "../../helpers/suite.ts";
 
 describe("npm run admin", () => {

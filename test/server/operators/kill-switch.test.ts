@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
 import { begin } from "../../helpers/postgres.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
 import { getRefund, newMerchant, untilWaitingForLock } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { runAdmin } from "../../../server/operators/run-command.ts";
 import { collectOutput, linesOfPayment } from "../../helpers/admin.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
-import { type SilentProxy, startSilentProxy } from "../../helpers/network/silent-proxy.ts";
+import { type SilentProxy, startSilentProxy } from "../../helpers/network/proxies.ts";
 import { allEvents, allRecords, newMerchant } from "../../helpers/store-factories.ts";
 
 const PAYMENTS = 40;

@@ -15,9 +15,9 @@ import { endSubscription } from "../../../server/storage/webhooks/subscriptions.
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { dumpDatabase } from "../../helpers/dump.ts";
 import { engines } from "../../helpers/engine.ts";
-import { startProduction } from "../../helpers/production.ts";
 import {
   createPayment,
   createRefund,

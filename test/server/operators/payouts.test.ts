@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
-import { startProduction } from "../../helpers/production.ts";
+import { until } from "../../helpers/receiver.ts";
 import { post } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
-import { until } from "../../helpers/subscriber.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 describe("npm run admin -- payouts and reconcile", () => {

@@ -7,7 +7,7 @@ import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.t
 import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
 import { runCommand, spawnCommand } from "../../helpers/admin.ts";
-import { startProduction } from "../../helpers/production.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
 const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";

@@ -2,10 +2,9 @@ import { describe, expect, test } from "vitest";
 import { createDataDir } from "../../helpers/databases.ts";
 import { dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import type { ServerProcess } from "../../helpers/process.ts";
-import { accept, type Received, startReceiver } from "../../helpers/receiver.ts";
+import { accept, type Received, startReceiver, until } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { post, spawnServer, startTestServer, type TestServer } from "../../helpers/server.ts";
-import { until } from "../../helpers/subscriber.ts";
 
 /** How many deliveries of one subscription are under way at once. */
 const AT_ONCE = 4;

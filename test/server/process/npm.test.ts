@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { lockDataDir } from "../../../server/storage/database/lock.ts";
 import { createDataDir } from "../../helpers/databases.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { descendantsOf, startProgram } from "../../helpers/process.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { startTestServer } from "../../helpers/server.ts";
 
 /** Within which nothing may be left of a command whose npm got a signal; far more than a busy machine needs. */

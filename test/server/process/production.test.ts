@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
 import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
 import type { Settings } from "../../helpers/process.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { post, runServer, spawnServer, startTestServer } from "../../helpers/server.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createDeployment } from "../../helpers/deployment.ts";
+import { createDeployment, startProduction } from "../../helpers/deployment.ts";
 import { dumpDatabase, formsOf } from "../../helpers/dump.ts";
 import {
   createMerchant,
@@ -11,10 +11,8 @@ import {
   subscriptionTo,
 } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
-import { startProduction } from "../../helpers/production.ts";
-import { respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { respondWith, startReceiver, until } from "../../helpers/receiver.ts";
 import { post, type TestResponse, type TestServer } from "../../helpers/server.ts";
-import { until } from "../../helpers/subscriber.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 const newSecret = () => `whsec_${randomBytes(24).toString("base64")}`;

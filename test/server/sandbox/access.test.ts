@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { SandboxId } from "../../../server/contract/operations.ts";
 import { countRows, dollars, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { createSubscriber, until } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, problemOf, sandboxOf } from "../../helpers/sandbox.ts";
 import { post, startTestServer, useTestServer } from "../../helpers/server.ts";
-import { createSubscriber, until } from "../../helpers/subscriber.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.000Z");

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import type { NewFault } from "../../../server/sandbox/handlers/kinds.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { createSandboxMerchant, problemOf, violationAt } from "../../helpers/sandbox.ts";
 import { post, useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";

@@ -3,10 +3,9 @@ import { WAITING_BUSINESS_DAYS } from "../../../server/domain/business-days.ts";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
 import { dollars, refundOf } from "../../helpers/factories.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, problemOf, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 
 /** A Monday, 10:00 in New York. */
 const NOW = new Date("2026-11-16T15:00:00.000Z");

@@ -6,10 +6,9 @@ import { type Element, readElements } from "../../../server/sandbox/handlers/cov
 import { refundOf } from "../../helpers/factories.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
-import { accept, startReceiver } from "../../helpers/receiver.ts";
+import { accept, createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 import { eventNames } from "../webhooks/event-schema.ts";
 

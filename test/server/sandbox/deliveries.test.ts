@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { verifyWebhook, type WebhookVerificationError } from "../../../client/src/index.ts";
 import type { NewFault } from "../../../server/sandbox/handlers/kinds.ts";
-import { type Received, type Receiver, type Responder, startReceiver } from "../../helpers/receiver.ts";
+import {
+  createSubscriber,
+  type Received,
+  type Receiver,
+  type Responder,
+  startReceiver,
+  until,
+} from "../../helpers/receiver.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import { createSubscriber, until } from "../../helpers/subscriber.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 import { findEventErrors } from "../webhooks/event-schema.ts";
 

@@ -1,10 +1,10 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { makeDataDir } from "../../helpers/databases.ts";
-import { findFreePort } from "../../helpers/network/free-port.ts";
+import { findFreePort } from "../../helpers/network/local-server.ts";
+import { createSubscriber, until } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, notFound, problemOf } from "../../helpers/sandbox.ts";
 import { startTestServer, useTestServer } from "../../helpers/server.ts";
-import { createSubscriber, until } from "../../helpers/subscriber.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
 const SECRET_KEY = "9f2c1b7ae04d5386c1f7a2b9d0e43c58";

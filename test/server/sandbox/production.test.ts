@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
+import { startProduction } from "../../helpers/deployment.ts";
 import type { Problem } from "../../helpers/factories.ts";
-import { startProduction } from "../../helpers/production.ts";
 import { startTestServer } from "../../helpers/server.ts";
 
 const { operations } = readContract("sandbox");

@@ -11,7 +11,7 @@ import { createLaterApi, type LaterApi } from "../../../server/sandbox/handlers/
 import { createTomorrow } from "../../../server/sandbox/handlers/tomorrow.ts";
 import { dollars, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
-import { respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, respondWith, type Subscriber, startReceiver } from "../../helpers/receiver.ts";
 import {
   createSandboxMerchant,
   type Merchant,
@@ -20,7 +20,6 @@ import {
   violationAt,
 } from "../../helpers/sandbox.ts";
 import { post, startTestServer, type TestServer, useTestServer } from "../../helpers/server.ts";
-import { createSubscriber, type Subscriber } from "../../helpers/subscriber.ts";
 
 const SEED = 7;
 const SUBSCRIBE = "/v1/webhook/subscribe";

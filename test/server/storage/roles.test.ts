@@ -4,12 +4,12 @@ import { openUnmigrated } from "../../../server/storage/database.ts";
 import { holdAfterRestore } from "../../../server/storage/payments/high-water-mark.ts";
 import { linesOfPayment, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
+import { type Production, startProduction } from "../../helpers/deployment.ts";
 import { type Refund, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { refundInsert } from "../../helpers/payment-sql.ts";
 import { query as runQuery, runStatement } from "../../helpers/postgres.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
+import { until } from "../../helpers/receiver.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
-import { until } from "../../helpers/subscriber.ts";
 
 const readScript = (name: string) => readFileSync(`docs/operators/${name}`, "utf8");
 

@@ -17,10 +17,9 @@ import { Worker } from "../../../server/webhooks/worker.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
-import { respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { NOW, newMerchant } from "../../helpers/store-factories.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 
 const DELIVERED = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
 const LIMITS = { total: 256, unproven: 128, perMerchant: 64, perSubscription: 32 };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { refundOf } from "../../helpers/factories.ts";
-import { type Received, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, type Received, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 import { eventNames, findEventErrors } from "./event-schema.ts";
 
 const server = useTestServer();

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
-import { startRawReceiver, startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, startRawReceiver, startReceiver, until } from "../../helpers/receiver.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { createSubscriber, until } from "../../helpers/subscriber.ts";
 
 const QUEUED = 20_000;
 const PART = 5_000;

@@ -6,9 +6,8 @@ import { describe, expect, test } from "vitest";
 import { createResolver } from "../../../server/webhooks/resolver.ts";
 import { startNameserver } from "../../helpers/network/nameserver.ts";
 import { startProgram } from "../../helpers/process.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {

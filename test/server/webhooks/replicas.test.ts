@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { refundOf } from "../../helpers/factories.ts";
-import { accept, type Responder, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import {
+  accept,
+  createSubscriber,
+  type Responder,
+  respondWith,
+  startReceiver,
+  until,
+} from "../../helpers/receiver.ts";
 import { type Merchant, merchantAt } from "../../helpers/sandbox.ts";
-import { createSubscriber, until } from "../../helpers/subscriber.ts";
 import { findEventErrors } from "./event-schema.ts";
 
 describe("two servers on one PostgreSQL", () => {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, startReceiver, until } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
-import { createSubscriber, until } from "../../helpers/subscriber.ts";
 
 const DAY_MS = 86_400_000;
 

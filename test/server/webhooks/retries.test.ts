@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { RETRY_STEPS_MS } from "../../../server/domain/retry-schedule.ts";
-import { accept, type Responder, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import {
+  accept,
+  createSubscriber,
+  type Responder,
+  respondWith,
+  type Subscriber,
+  startReceiver,
+} from "../../helpers/receiver.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import { createSubscriber, type Subscriber } from "../../helpers/subscriber.ts";
 
 /** The random part of each step, as a fraction of the 20 % that are allowed. */
 const CHANCE = 0.5;

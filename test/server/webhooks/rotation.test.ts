@@ -1,9 +1,14 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { type Received, startReceiver } from "../../helpers/receiver.ts";
+import {
+  createSubscriber,
+  type Received,
+  type Subscriber,
+  startReceiver,
+  until,
+} from "../../helpers/receiver.ts";
 import { notFound, problemOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import { createSubscriber, type Subscriber, until } from "../../helpers/subscriber.ts";
 
 const [FIRST, SECOND] = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"];
 

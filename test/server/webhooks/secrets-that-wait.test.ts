@@ -6,7 +6,7 @@ import { Worker } from "../../../server/webhooks/worker.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
-import { resolverOf } from "../../helpers/network/resolver.ts";
+import { resolverOf } from "../../helpers/network/nameserver.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { NOW, newMerchant } from "../../helpers/store-factories.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
-import { startRawReceiver, startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, startRawReceiver, startReceiver, until } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
-import { createSubscriber, until } from "../../helpers/subscriber.ts";
 
 const MERCHANTS = 10;
 const SUBSCRIPTIONS = 10;

@@ -1,8 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
-import { createSubscriber, until } from "../../helpers/subscriber.ts";
+import { createSubscriber, startReceiver, until } from "../../helpers/receiver.ts";
 
 /** More than there are slots at a server. */
 const MERCHANTS = 30;

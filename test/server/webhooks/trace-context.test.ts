@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
 import { type Refund, refundOf } from "../../helpers/factories.ts";
-import { type Received, startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, type Received, startReceiver } from "../../helpers/receiver.ts";
 import { post, useTestServer } from "../../helpers/server.ts";
-import { createSubscriber } from "../../helpers/subscriber.ts";
 
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SENT = { traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01`, tracestate: "vendor=00f067aa0ba902b7" };

@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { runProgram } from "../../../helpers/process.ts";
-import { READER_ENV, runAsReader } from "../../../helpers/projects.ts";
+import { READER_ENV, runAsReader, runProgram } from "../../../helpers/process.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 import { findProgram } from "./programs.ts";
 

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { onTestFinished, vi } from "vitest";
-import { findFreePort } from "../../../helpers/network/free-port.ts";
+import { findFreePort } from "../../../helpers/network/local-server.ts";
 import { openConnection } from "../../../helpers/network/raw-http.ts";
 import { chooseUser } from "../../../helpers/postgres.ts";
 import { folderOfTest } from "../../../helpers/suite.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../../../scripts/command/root.ts";
-import { runShell } from "../../../helpers/projects.ts";
+import { runShell } from "../../../helpers/process.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 
 export type ReleaseBefore = Awaited<ReturnType<typeof checkOutReleaseBefore>>;

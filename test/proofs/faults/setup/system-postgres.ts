@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type PostgresOptions, portOf, query, runStatement } from "../../../helpers/postgres.ts";
-import { until } from "../../../helpers/subscriber.ts";
+import { until } from "../../../helpers/receiver.ts";
 import { createCrashableStore } from "./lasting-store.ts";
 import { findProgram } from "./programs.ts";
 

@@ -1,9 +1,8 @@
 import { expect, onTestFinished } from "vitest";
 import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";
-import { type Responder, startReceiver } from "../../../helpers/receiver.ts";
+import { type Responder, startReceiver, until } from "../../../helpers/receiver.ts";
 import { sandboxOf } from "../../../helpers/sandbox.ts";
-import { until } from "../../../helpers/subscriber.ts";
 import { type Figures, record, reportProgress } from "./figures.ts";
 import { ACME, createLedger, send, startLoad } from "./load.ts";
 import { countLosses, endSubscriptions, repeatUnknown } from "./losses.ts";

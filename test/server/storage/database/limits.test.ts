@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
-import { startSilentProxy } from "../../../helpers/network/silent-proxy.ts";
+import { startSilentProxy } from "../../../helpers/network/proxies.ts";
 import { begin } from "../../../helpers/postgres.ts";
-import { until } from "../../../helpers/subscriber.ts";
+import { until } from "../../../helpers/receiver.ts";
 import { forEachTest } from "../../../helpers/suite.ts";
 
 /** What is to be done in time has seconds, for a busy machine. */

@@ -8,10 +8,10 @@ import {
   type RefundStatus,
 } from "../../../../server/domain/refunds.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
+import { startProduction } from "../../../helpers/deployment.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { accepts, refundInsert, statusChange } from "../../../helpers/payment-sql.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
-import { startProduction } from "../../../helpers/production.ts";
 import {
   createPayment,
   createRefund,

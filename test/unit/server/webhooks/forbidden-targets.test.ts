@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type SendOptions, send } from "../../../../server/webhooks/send.ts";
 import type { TargetPolicy } from "../../../../server/webhooks/target.ts";
-import { resolverOf } from "../../../helpers/network/resolver.ts";
+import { resolverOf } from "../../../helpers/network/nameserver.ts";
 import { respondWith, startRawReceiver, startReceiver } from "../../../helpers/receiver.ts";
 
 const PRODUCTION: TargetPolicy = { allowLocal: false, allowPrivate: false };

@@ -4,7 +4,7 @@ import { createSecureContext } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createConnections } from "../../../../server/webhooks/connections.ts";
 import { type SendOptions, type SendResult, send } from "../../../../server/webhooks/send.ts";
-import { resolverOf } from "../../../helpers/network/resolver.ts";
+import { resolverOf } from "../../../helpers/network/nameserver.ts";
 import { respondWith, startRawReceiver, startReceiver } from "../../../helpers/receiver.ts";
 
 /** Longer than any test may take, also on a busy machine. */
