@@ -51,9 +51,9 @@ static class Merchant
         if (Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - sent) > 300) return 400;
         var digest = new HMACSHA256(key).ComputeHash(Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray());
         // A second HMAC makes the comparison take as long whatever was given; .NET has CryptographicOperations.FixedTimeEquals.
-        byte[] Mask(string text) => new HMACSHA256(digest).ComputeHash(Encoding.UTF8.GetBytes(text));
-        var expected = Mask("v1," + Convert.ToBase64String(digest));
-        if (!signatures.Split(' ').Any(given => Mask(given).SequenceEqual(expected))) return 400;
+        Func<string, byte[]> mask = text => new HMACSHA256(digest).ComputeHash(Encoding.UTF8.GetBytes(text));
+        var expected = mask("v1," + Convert.ToBase64String(digest));
+        if (!signatures.Split(' ').Any(given => mask(given).SequenceEqual(expected))) return 400;
         Directory.CreateDirectory("events");
         var half = Path.Combine("events", "." + Guid.NewGuid());
         using (var file = new FileStream(half, FileMode.CreateNew))
@@ -68,18 +68,18 @@ static class Merchant
 
     static async Task Main(string[] given)
     {
-        string Env(string name) => Environment.GetEnvironmentVariable(name);
+        Func<string, string> env = Environment.GetEnvironmentVariable;
         if (given[0] == "receive")
         {
             var body = new MemoryStream();
             Console.OpenStandardInput().CopyTo(body);
-            Console.WriteLine(Receive(Env("WEBHOOK_SECRET"), given[1], given[2], given[3], body.ToArray()));
+            Console.WriteLine(Receive(env("WEBHOOK_SECRET"), given[1], given[2], given[3], body.ToArray()));
             return;
         }
         var http = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false }) { Timeout = TimeSpan.FromSeconds(10) };
-        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", Env("PAYMENTS_TOKEN"));
+        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", env("PAYMENTS_TOKEN"));
         var amount = new Amount { Currency = AmountCurrency.USD, Value = double.Parse(given[2], System.Globalization.CultureInfo.InvariantCulture) };
         var request = new RefundRequest { PaymentId = given[1], Amount = amount, ClientReferenceId = given[3], RequestKey = given[3] };
-        Console.WriteLine(await Refund(new PaymentsClient(http) { BaseUrl = Env("PAYMENTS_URL") }, request));
+        Console.WriteLine(await Refund(new PaymentsClient(http) { BaseUrl = env("PAYMENTS_URL") }, request));
     }
 }

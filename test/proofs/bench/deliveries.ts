@@ -1,16 +1,18 @@
+import { text } from "node:stream/consumers";
 import pLimit from "p-limit";
 import { Pool } from "undici";
-import { compare } from "./lib/compare.ts";
-import { atEnd, bench, createStore, receive, serve, subscribe } from "./lib/frame.ts";
-import { options } from "./lib/options.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
+import { compare } from "./compare.ts";
+import { atEnd, bench, createStore, keepUntilEnd, post, serve } from "./frame.ts";
 
 /*
  * Deliveries a second to a fast receiver, signed, leased and recorded, compared with POSTs of the same bytes by the same HTTP
  * client, with as many in parallel as the server has in progress for one merchant. The receiver holds its first responses
  * back until all events exist; the time starts then.
  */
+const EVENTS = 500;
 const SUBSCRIPTIONS = 8;
-const COUNT = options.events * SUBSCRIPTIONS;
+const COUNT = EVENTS * SUBSCRIPTIONS;
 const IN_PROGRESS = 64;
 const TARGETS = { PostgreSQL: 0.3, embedded: 0.2 };
 
@@ -21,7 +23,8 @@ await bench(
     let arrived = 0;
     let all = Promise.withResolvers<void>();
     let sample = { headers: {} as Record<string, string>, body: "" };
-    const url = await receive(async (body, request, response) => {
+    const receiver = await serveLocally(async (request, response) => {
+      const body = await text(request);
       const { host: _host, connection: _connection, "content-length": _length, ...headers } = request.headers;
       sample = { headers: headers as Record<string, string>, body };
       await mayRespond;
@@ -29,7 +32,12 @@ await bench(
       arrived += 1;
       if (arrived === COUNT) all.resolve();
     });
-    for (let index = 0; index < SUBSCRIPTIONS; index += 1) await subscribe(server, `${url}/${index}`);
+    const { url } = keepUntilEnd(receiver);
+    const secretKey = "9f2c1b7ae04d5386c1f7a2b9d0e43c58";
+    for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
+      const subscription = { url: `${url}/${index}`, secretKey, subscriptionDetails: { type: "ALL" } };
+      await post(server.url, "/v1/webhook/subscribe", subscription);
+    }
     const pool = new Pool(url, { connections: IN_PROGRESS, pipelining: 1 });
     atEnd(() => pool.close());
 
@@ -42,7 +50,7 @@ await bench(
       await all.promise;
       return COUNT / ((performance.now() - startedAt) / 1000);
     }
-    async function post(): Promise<void> {
+    async function repost(): Promise<void> {
       const send = async () => (await pool.request({ path: "/", method: "POST", ...sample })).body.dump();
       void pLimit(IN_PROGRESS).map(Array(COUNT), send); // a failure ends the process
     }
@@ -51,19 +59,16 @@ await bench(
       const created = Promise.withResolvers<void>();
       mayRespond = created.promise;
       const event = { type: "account.linked", resourceId: "acc_1" };
-      await pLimit(8).map(Array(options.events), () => server.call("/sandbox/events", event));
+      await pLimit(8).map(Array(EVENTS), () => post(server.url, "/sandbox/events", event));
       created.resolve();
     }
 
-    const figure = await compare({
-      name: `deliveries to a fast receiver, ${engine}`,
-      unit: "deliveries/s",
+    await compare(`deliveries to a fast receiver, ${engine}`, "deliveries/s", {
       ours: () => rateOfArrivals(deliver),
-      theirs: () => rateOfArrivals(post),
-      against: "POSTs by undici",
+      theirs: () => rateOfArrivals(repost),
+      against: "POSTs of the same bytes by the same HTTP client",
       atLeast: TARGETS[engine],
     });
-    return { figures: [figure] };
   },
   ["PostgreSQL", "embedded"],
 );

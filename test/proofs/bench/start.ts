@@ -1,34 +1,33 @@
-import { repeat, single } from "./lib/compare.ts";
-import { bench, createStore, serve } from "./lib/frame.ts";
+import { repeat, report } from "./compare.ts";
+import { bench, createStore, serve } from "./frame.ts";
 
 /*
  * The time from the start of the process to the line that says it is ready, with a new data folder and with an existing one.
  * What Node has compiled is kept, as by `npm start`.
  */
-await bench(async () => {
-  const env = { NODE_COMPILE_CACHE: ".cache/compile" };
-  const times = await repeat("start", async () => {
-    const store = await createStore("embedded");
-    const first = await serve(store, env);
-    await first.stop();
-    const second = await serve(store, env);
-    await second.stop();
-    return [first.startedInMs / 1000, second.startedInMs / 1000] as const;
-  });
-  return {
-    figures: [
-      single(
-        "start to ready, the first time",
-        "s",
-        times.map(([first]) => first),
-        2,
-      ),
-      single(
-        "start to ready, again",
-        "s",
-        times.map(([, second]) => second),
-        1.2,
-      ),
-    ],
-  };
-});
+await bench(
+  async (engine) => {
+    const env = { NODE_COMPILE_CACHE: ".cache/compile" };
+    const times = await repeat(async () => {
+      const store = await createStore(engine);
+      const first = await serve(store, env);
+      await first.stop();
+      const second = await serve(store, env);
+      await second.stop();
+      return { first: first.startedInMs / 1000, again: second.startedInMs / 1000 };
+    });
+    report(
+      "from the start until ready, the first time",
+      "s",
+      times.map(({ first }) => first),
+      { atMost: 2 },
+    );
+    report(
+      "from the start until ready, again",
+      "s",
+      times.map(({ again }) => again),
+      { atMost: 1.2 },
+    );
+  },
+  ["embedded"],
+);

@@ -166,7 +166,7 @@ async function loseThenRefuse(url: string, status: number) {
       title: "Refused",
       status,
       detail: "Refused.",
-      instance: "urn:uuid:1",
+      instance: "urn:uuid:019e9bd0-4b7a-7c3e-9a51-2f60c8d3b7aa",
     };
     const errorDetails = { errorCode: "REFUSED", errorMessage: "Refused." };
     const violations = status === 400 ? [] : undefined;

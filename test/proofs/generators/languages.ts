@@ -168,7 +168,7 @@ export const languages: readonly Language[] = [
       ".cargo/config.toml":
         '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n',
       "serde_with/Cargo.toml":
-        '[package]\nname = "serde_with"\nversion = "2.0.0"\n\n[dependencies]\nserde = "1"\n',
+        '[package]\nname = "serde_with"\nversion = "2.0.0"\nedition = "2021"\n\n[dependencies]\nserde = "1"\n',
       "serde_with/src/lib.rs": SERDE_WITH,
     },
     generate: `${OPENAPI_GENERATOR} -g rust --library reqwest --additional-properties=packageName=payments`,

@@ -1,14 +1,14 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import express, { type ErrorRequestHandler, type RequestHandler } from "express";
+import express, { type RequestHandler } from "express";
 import * as openApiValidator from "express-openapi-validator";
 import { pino } from "pino";
-import { createConcurrencyLimit } from "../../../../server/admission/concurrency-limit.ts";
-import { type AppParts, createApp } from "../../../../server/app.ts";
-import { sandboxAccess } from "../../../../server/auth/access.ts";
-import { readConfig } from "../../../../server/config/config.ts";
-import { noObserver } from "../../../../server/observability/observer.ts";
-import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
+import { createConcurrencyLimit } from "../../../server/admission/concurrency-limit.ts";
+import { type AppParts, createApp } from "../../../server/app.ts";
+import { sandboxAccess } from "../../../server/auth/access.ts";
+import { readConfig } from "../../../server/config/config.ts";
+import { noObserver } from "../../../server/observability/observer.ts";
+import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 
 /*
  * A server process for the benchmarks: `ours` is the whole app on a store that accepts every refund, `bare` is express alone, and
@@ -56,36 +56,28 @@ async function createOurs(): Promise<RequestListener> {
   return createApp(options as unknown as AppParts); // only the part of the store that refunds use exists
 }
 
-function createBare(): RequestListener {
-  const app = express();
-  app.use(express.json());
-  app.post("/v1/refunds", issueRefund);
-  return app;
-}
-
-function createValidated(): RequestListener {
-  const app = express();
-  app.use(express.json());
-  app.use(
-    openApiValidator.middleware({
-      apiSpec: "openapi/generated/openapi.yaml",
-      validateRequests: true,
-      validateResponses: true,
-    }),
-  );
-  app.post("/v1/refunds", issueRefund);
-  const handleErrors: ErrorRequestHandler = (error, _request, response, _next) => {
-    response.status(error.status || 500).json({ message: error.message, errors: error.errors });
-  };
-  app.use(handleErrors);
-  return app;
-}
-
 const issueRefund: RequestHandler = (request, response) => {
   response.status(201).json({ ...refund, clientReferenceId: request.body.clientReferenceId });
 };
 
-const listeners = { ours: createOurs, bare: createBare, validated: createValidated };
+/** Express with a JSON parser, and these handlers before the operation. */
+const createExpress = (...handlers: RequestHandler[]) =>
+  express()
+    .use(express.json(), ...handlers)
+    .post("/v1/refunds", issueRefund);
+
+const validator = () =>
+  openApiValidator.middleware({
+    apiSpec: "openapi/generated/openapi.yaml",
+    validateRequests: true,
+    validateResponses: true,
+  });
+
+const listeners = {
+  ours: createOurs,
+  bare: () => createExpress(),
+  validated: () => createExpress(...validator()),
+};
 
 const create = listeners[process.argv[2] as keyof typeof listeners];
 const server = createServer(await create());

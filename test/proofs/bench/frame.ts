@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Database, openDatabase } from "../../../server/storage/database.ts";
+import { startPostgres } from "../../helpers/postgres.ts";
+import {
+  commandOf,
+  type ServerProcessOptions,
+  type Settings,
+  startServerProcess,
+} from "../../helpers/process.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { refundsOf, type Target } from "./load.ts";
+import { options } from "./options.ts";
+
+export type Engine = "PostgreSQL" | "embedded";
+
+/** What the present measurement has started. Its end closes it all, the last one first. */
+let started = new AsyncDisposableStack();
+
+/** Runs a measurement on each engine in turn. What it starts by the functions of this module ends with it. */
+export async function bench(
+  measure: (engine: Engine) => Promise<void>,
+  engines: readonly Engine[] = ["PostgreSQL"],
+): Promise<void> {
+  for (const engine of engines) {
+    started = new AsyncDisposableStack();
+    try {
+      await measure(engine);
+    } finally {
+      await started.disposeAsync();
+    }
+  }
+  process.exit(); // idle connections of callers would keep it alive
+}
+
+/** Has this done at the end of the measurement. */
+export function atEnd(close: () => unknown): void {
+  started.defer(async () => void (await close()));
+}
+
+/** Ends a server with the measurement. */
+export function keepUntilEnd<Started extends AsyncDisposable>(server: Started): Started {
+  return started.use(server);
+}
+
+/** A new, durable store; a server of a benchmark starts on its settings. */
+export type Store = { readonly env: Settings; open(): Promise<Database> };
+
+export async function createStore(engine: Engine): Promise<Store> {
+  if (engine === "embedded") {
+    const dataDir = await makeTempDir();
+    atEnd(() => rm(dataDir, { recursive: true, force: true }));
+    return { env: { DATA_DIR: dataDir }, open: () => openDatabase({ dataDir }) };
+  }
+  // It writes commits to disk, as in production.
+  const postgres = await startPostgres({ durable: true });
+  atEnd(() => postgres.stop());
+  const databaseUrl = postgres.urlOf("postgres");
+  const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64") };
+  return { env, open: () => openDatabase({ databaseUrl, dataDir: "unused" }) };
+}
+
+/** A program that serves callers. */
+export type Running = {
+  readonly url: string;
+  /** Milliseconds from its start until it was ready. */
+  readonly startedInMs: number;
+  /** Resident memory now, in MB. */
+  memoryMb(): number;
+  /** Seconds of a processor that it has used so far. */
+  cpuSeconds(): number;
+  /** Stops it before the end of the measurement. */
+  stop(): Promise<unknown>;
+};
+
+/** Without what makes the programs of tests start faster. */
+const OPERATOR_ENV = { NODE_OPTIONS: "", NODE_COMPILE_CACHE: "" };
+
+export async function start(options: ServerProcessOptions): Promise<Running> {
+  const program = await startServerProcess({ ...options, env: { ...OPERATOR_ENV, ...options.env } });
+  program.ignoreOutput(); // but read it, because a log that is not read would block its writer
+  keepUntilEnd(program);
+  return {
+    url: program.url,
+    startedInMs: program.startedInMs,
+    memoryMb: () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${program.pid}/status`, "utf8"))?.[1]) / 1024,
+    cpuSeconds() {
+      const [, fields = ""] = readFileSync(`/proc/${program.pid}/stat`, "utf8").split(") ");
+      const [user, system] = fields.split(" ").slice(11, 13).map(Number);
+      return ((user ?? 0) + (system ?? 0)) / 100; // both in ticks of 10 ms
+    },
+    stop: () => program.stop(),
+  };
+}
+
+/**
+ * The server as operators run it, with few logs unless `env` says otherwise.
+ *
+ * @param release the folder of another release, when it is not the server of this one
+ */
+export function serve(store: Pick<Store, "env">, env: Settings = {}, release = ""): Promise<Running> {
+  const [node = "", program = ""] = commandOf({ ...store.env, ...env });
+  const command = [node, join(release, program)];
+  return start({ command, env: { LOG_LEVEL: "error", ...store.env, ...env } });
+}
+
+/** What our refunds are compared with, and the bodies to send to it. */
+export type Rival = Target & { readonly name: string; readonly atLeast?: number };
+
+/** The release that `--release` names, or the Prism mock, which responds as the contract says and stores nothing. */
+export async function startRival(engine: Engine): Promise<Rival> {
+  const { release } = options;
+  if (release !== undefined) {
+    const server = await serve(await createStore(engine), { LOG_LEVEL: "info" }, release);
+    const body = refundsOf(await makePayments(server));
+    return { url: server.url, body, name: release, atLeast: 0.97 };
+  }
+  const prism = "node_modules/@stoplight/prism-cli/dist/index.js";
+  const command = [process.execPath, prism, "mock", "--port", "0", "openapi/generated/openapi.yaml"];
+  const { url } = await start({ command, ready: /http:.*\n/ });
+  return { url, body: refundsOf(["pay_settled"]), name: "the Prism mock" };
+}
+
+/** Calls as acme; rejects when the response is not a success. */
+export async function post(url: string, path: string, body: object): Promise<unknown> {
+  const headers = { Authorization: "Bearer sandbox_acme", "Content-Type": "application/json" };
+  const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const received = await response.text();
+  if (!response.ok) throw new Error(`${path} responded ${response.status}: ${received}`);
+  return received && JSON.parse(received);
+}
+
+/** Original payments with enough to refund for a whole run. */
+export function makePayments({ url }: { readonly url: string }): Promise<string[]> {
+  const body = { amount: { currency: "USD", value: 9_999_999 } };
+  const make = async () => ((await post(url, "/sandbox/payments", body)) as { paymentId: string }).paymentId;
+  return Promise.all(Array.from({ length: 64 }, make));
+}
