@@ -14,10 +14,10 @@ export type Block = {
   readonly marks: ReadonlyMap<string, string>;
 };
 
-/** Reads the blocks of code of a page, and the files that it shows by lines such as `<<< ../examples/store.mjs`, in order. */
+/** Reads the blocks of code of a page, and the files that it shows by lines such as `<<< ../examples/store.mjs{js}`, in order. */
 export function blocksOf(page: string): Block[] {
   const markdown = readFileSync(page, "utf8");
-  return [...markdown.matchAll(/^```(\w+)([^\n]*)\n([\s\S]*?)^```$|^<<< (\S+)$/gm)].map((match) => {
+  return [...markdown.matchAll(/^```(\w+)([^\n]*)\n([\s\S]*?)^```$|^<<< ([^\s{]+)/gm)].map((match) => {
     const [, language = "", info = "", code = "", shown] = match;
     const line = markdown.slice(0, match.index).split("\n").length;
     if (shown !== undefined) {

@@ -18,7 +18,7 @@ import { makeTempDir } from "../../helpers/temp-dir.ts";
 const BEGIN = Date.parse("2026-11-24T15:00:00.000Z");
 const SIZE = { width: 1120, height: 700 };
 
-/** Creates the records for the pictures, and returns the picture of each view by its name. */
+/** Creates the records for the pictures, and returns the addresses of the views by their names. */
 async function createRecords(url: string): Promise<Record<string, string>> {
   const acme = merchantAt({ url }, { merchant: "acme", token: "sandbox_acme" });
   const refund = (value: number, order: string) =>
@@ -37,16 +37,19 @@ async function createRecords(url: string): Promise<Record<string, string>> {
   }
 }
 
-/** A picture of the end of a page as WebP, in base64: Playwright's own are PNG or JPEG, which are three times as large. */
-async function takePicture(browser: Browser, address: string, colorScheme: "light" | "dark") {
-  await using context = await browser.newContext({ viewport: SIZE, colorScheme });
-  const page = await context.newPage();
+/** Pictures of a page in light and dark as WebP, in base64: Playwright's own are PNG or JPEG, which are three times as large. */
+async function takePictures(browser: Browser, address: string): Promise<[light: string, dark: string]> {
+  const page = await browser.newPage({ viewport: SIZE });
   await page.goto(address);
   await page.getByLabel("Clock").getByText(" ET").first().waitFor();
-  await page.locator("table, section > .card, article.card").first().waitFor();
+  await page.locator("table, section > .card").first().waitFor();
   if (address.endsWith("pay_recent")) await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-  const session = await context.newCDPSession(page);
-  return (await session.send("Page.captureScreenshot", { format: "webp", quality: 70 })).data;
+  const session = await page.context().newCDPSession(page);
+  const take = async (colorScheme: "light" | "dark") => {
+    await page.emulateMedia({ colorScheme });
+    return (await session.send("Page.captureScreenshot", { format: "webp", quality: 70 })).data;
+  };
+  return [await take("light"), await take("dark")];
 }
 
 /** One drawing with both pictures, which shows the one for the reader's colour scheme. */
@@ -63,21 +66,14 @@ function toSvg(name: string, light: string, dark: string): string {
 defineProof("screenshots").parse();
 await ensureConsole();
 const dataDir = await makeTempDir();
-const startedAt = performance.now();
-const realNow = () => new Date(BEGIN + performance.now() - startedAt);
+const options = { logger: pino({ level: "silent" }), realNow: () => new Date(BEGIN + performance.now()) };
 const config = readConfig({ PORT: "0", DATA_DIR: dataDir });
-const server = await startServer(config, { logger: pino({ level: "silent" }), realNow }, (core) =>
-  wrapInSandbox(core, undefined),
-);
+const server = await startServer(config, options, (core) => wrapInSandbox(core, undefined));
 await installChromium();
 const { browser, close } = await launchBrowser();
 for (const [name, route] of Object.entries(await createRecords(server.url))) {
-  const address = `${server.url}/console#/${route}`;
-  const pictures = [
-    await takePicture(browser, address, "light"),
-    await takePicture(browser, address, "dark"),
-  ];
-  await writeFile(join(ROOT, `docs/console/${name}.svg`), toSvg(name, ...(pictures as [string, string])));
+  const [light, dark] = await takePictures(browser, `${server.url}/console#/${route}`);
+  await writeFile(join(ROOT, `docs/console/${name}.svg`), toSvg(name, light, dark));
 }
 await close();
 await server.close();
