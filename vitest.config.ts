@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
 import { defaultExclude, defineConfig, type TestProjectConfiguration } from "vitest/config";
-import { leftOut } from "./test/helpers/engine.ts";
 
 const DATABASES = "test/helpers/setup/databases.ts";
 const BROWSER = "test/helpers/browser.ts";
@@ -48,7 +47,7 @@ function toProject(
     test: {
       name,
       include: [...include],
-      exclude: [...defaultExclude, ...leftOut],
+      exclude: [...defaultExclude],
       globalSetup: [...globalSetup],
       setupFiles: ["baseline-wasm", "setup/worker"].map((name) => `test/helpers/${name}.ts`),
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.

@@ -26,15 +26,15 @@ import { checkTarget, subscribeToWebhooks } from "./http/subscribe-to-webhooks.t
 import { traceRequests } from "./http/trace-requests.ts";
 import type { Observer } from "./observability/observer.ts";
 import { isUnavailable } from "./storage/database/unavailable.ts";
-import type { PaymentKey } from "./storage/statements/payment-record.ts";
-import type { BoundStorage } from "./storage/storage.ts";
+import type { PaymentKey } from "./storage/payments/payment-record.ts";
+import type { Store } from "./storage/store.ts";
 import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
 import { GUESSABLE_SECRET, isGuessable, secretFormOf } from "./webhooks/sign-delivery.ts";
 import { findTargetError, type TargetPolicy } from "./webhooks/target.ts";
 
 export type AppParts = ProbeOptions & {
   config: Config;
-  store: BoundStorage;
+  store: Store;
   clock: DomainClock;
   encryptionKeys: EncryptionKeys;
   /** Authenticates callers by their access tokens. */

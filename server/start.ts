@@ -14,8 +14,8 @@ import { startProbeServer } from "./http/probes.ts";
 import { openMetrics } from "./observability/metrics.ts";
 import { type Observer, observeAll } from "./observability/observer.ts";
 import { type RunningParts, stopParts } from "./stop.ts";
-import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
-import { prepareStore } from "./storage/prepare-store.ts";
+import { type Database, openDatabase, type StoreLimits } from "./storage/database/database.ts";
+import { prepareStore } from "./storage/store.ts";
 import type { AttemptsOf } from "./webhooks/attempt.ts";
 import type { WebhookSettings } from "./webhooks/webhooks.ts";
 
@@ -146,6 +146,7 @@ async function startParts(
     isOff: sharedClock.isOff,
     onRun: metrics.observeBatch,
   });
+  running.database = { stop: store.close };
 
   // A sandbox forgets by itself, when it is reset.
   const restoreWatch =

@@ -41,11 +41,7 @@ const PREPARED_CLUSTER = {
 export const PACKAGES = {
   sandbox: {
     folder: "server/sandbox",
-    modules: [
-      "server/sandbox/cli.ts",
-      "server/sandbox/index.ts",
-      "server/storage/database/create-cluster.ts",
-    ],
+    modules: ["server/sandbox/cli.ts", "server/sandbox/index.ts"],
     typed: ["server/sandbox/index.ts"],
     files: [CONTRACTS, DOCS, "server/sandbox/console/dist/*"],
     copies: PREPARED_CLUSTER,
@@ -90,7 +86,7 @@ export const PACKAGES = {
   },
   certify: {
     folder: "test/certify",
-    modules: ["test/certify/cli.ts", "server/storage/database/create-cluster.ts"],
+    modules: ["test/certify/cli.ts"],
     files: [CONTRACTS, "docs/{interface,decisions}.md"],
     copies: PREPARED_CLUSTER,
   },

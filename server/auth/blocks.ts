@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
 import { ProblemError, unavailable } from "../contract/problem.ts";
 import { BLOCKS_CHANNEL, type Block, type Blocked } from "../storage/blocks.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database } from "../storage/database/database.ts";
 import { type Caller, REFUSED_TOKEN_HEADERS } from "./bearer.ts";
 
 /** Whom an operator has blocked, as this server knows it. */

@@ -3,9 +3,9 @@ import { repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Observer } from "../observability/observer.ts";
 import type { RunningParts } from "../stop.ts";
+import type { Database } from "../storage/database/database.ts";
 import { vacuum } from "../storage/database/embedded.ts";
-import type { Database } from "../storage/database.ts";
-import type { BoundStorage } from "../storage/storage.ts";
+import type { Store } from "../storage/store.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { AttemptsOf } from "../webhooks/attempt.ts";
 import type { TargetPolicy } from "../webhooks/target.ts";
@@ -16,7 +16,7 @@ import { startRetention } from "./retention.ts";
 
 type WorkParts = {
   database: Database;
-  store: BoundStorage;
+  store: Store;
   clock: DomainClock;
   encryptionKeys: EncryptionKeys;
   observer: Observer;
@@ -52,7 +52,6 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
     encryptionKeys: parts.encryptionKeys,
     policy: parts.targetPolicy,
     logger,
-    onRun: observer.observeBatch,
     onAttempt: observer.observeAttempt,
     attempts: parts.attempts,
     settings: parts.webhooks,

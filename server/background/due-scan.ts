@@ -2,12 +2,12 @@ import type { Logger } from "pino";
 import { type Repeated, repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
-import type { BoundStorage } from "../storage/storage.ts";
+import type { Store } from "../storage/store.ts";
 
 const EVERY_MS = 1_000;
 
 export type DueScanParts = {
-  store: Pick<BoundStorage, "authorizeDue">;
+  store: Pick<Store, "authorizeDue">;
   clock: DomainClock;
   /** Called with the number of refunds that a transaction has authorized. */
   onAuthorized: (refunds: number) => void;

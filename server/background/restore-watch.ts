@@ -3,11 +3,11 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import type { Logger } from "pino";
 import { ConfigError } from "../config/environment.ts";
 import type { HighWaterMark } from "../storage/payments/high-water-mark.ts";
-import type { PaymentKey } from "../storage/statements/payment-record.ts";
-import type { BoundStorage } from "../storage/storage.ts";
+import type { PaymentKey } from "../storage/payments/payment-record.ts";
+import type { Store } from "../storage/store.ts";
 
 export type RestoreWatchParts = {
-  store: Pick<BoundStorage, "readHighWaterMark" | "findMissing" | "holdAfterRestore">;
+  store: Pick<Store, "readHighWaterMark" | "findMissing" | "holdAfterRestore">;
   /** Where the mark outlives this process; undefined: it doesn't. */
   file: string | undefined;
   logger: Logger;

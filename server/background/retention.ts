@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import type { RemovedBatch, RetentionBatch } from "../storage/statements/retention.ts";
+import type { RemovedBatch, RetentionBatch } from "../storage/webhooks/retention.ts";
 
 const DAY_MS = 86_400_000;
 /** Often, so that each run has little to remove. */
@@ -20,7 +20,7 @@ export type RetentionParts = {
     readonly removeDeliveries: RemoveBatch;
     readonly removeEvents: RemoveBatch;
     forgetSubscribers(before: Date): Promise<number>;
-    forgetOldSecrets(now: Date): Promise<number>;
+    forgetOldSecrets(now: Date): Promise<void>;
   };
   /** Undefined: deliveries and events are kept. */
   readonly days: number | undefined;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database } from "../storage/database/database.ts";
 
 /** How often the database's clock is read, in milliseconds; in between, this process measures what has passed. */
 const EVERY_MS = 5_000;

@@ -6,9 +6,9 @@ import { toRefundView } from "../domain/events.ts";
 import { createRefundId } from "../domain/ids.ts";
 import { fromCents, toCents } from "../domain/money.ts";
 import { firstStatus, type Original } from "../domain/refunds.ts";
-import type { RefundStore } from "../storage/payments/refund-batches.ts";
-import type { PaymentRecord, RefundRecord } from "../storage/statements/payment-record.ts";
-import type { NewRefund } from "../storage/statements/refunds.ts";
+import type { PaymentRecord, RefundRecord } from "../storage/payments/payment-record.ts";
+import type { RefundQueue } from "../storage/payments/refund-queue.ts";
+import type { NewRefund } from "../storage/payments/refunds.ts";
 
 /** How many decisions in a row other requests may make stale before the request is refused rather than decided again. */
 const MAX_DECISIONS = 20;
@@ -17,7 +17,7 @@ const MAX_DECISIONS = 20;
  * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have. Throws
  * `UNAVAILABLE` when the payment changes faster than a decision about it can be saved.
  */
-export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"issueRefund"> {
+export function issueRefund(store: RefundQueue, realNow: () => Date): Handler<"issueRefund"> {
   return async (request) => {
     const { merchant, body, timeLimit } = request;
     for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {

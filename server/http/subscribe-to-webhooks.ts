@@ -1,7 +1,7 @@
 import type { Handler, RequestBody } from "../contract/operations.ts";
 import type { Violation } from "../contract/problem.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import type { Bound } from "../storage/storage.ts";
+import type { Bound } from "../storage/acts.ts";
 import type { insertSubscription } from "../storage/webhooks/subscriptions.ts";
 
 /** The parts of the server that subscribing uses. */

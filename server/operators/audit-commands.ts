@@ -1,7 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Link, listAdminActions, type RecordEntry, verifyChain } from "../storage/admin-actions.ts";
-import { findRecordOwners } from "../storage/admin-record.ts";
-import type { Store } from "../storage/database/tables.ts";
+import type { Db } from "../storage/database/tables.ts";
+import {
+  findRecordOwners,
+  type Link,
+  listAdminActions,
+  type RecordEntry,
+  verifyChain,
+} from "../storage/operators/audit.ts";
 import type { RunWork } from "./context.ts";
 import { limitOption, wholeNumber } from "./context.ts";
 import { count, type Output, printTable } from "./output.ts";
@@ -33,7 +38,7 @@ export function defineAudit(program: Command, run: RunWork): void {
     );
 }
 
-type Parts = { db: Store; output: Output };
+type Parts = { db: Db; output: Output };
 type ListOptions = { limit: number; before?: number; json: boolean };
 
 const HEADINGS = ["number", "at", "operator", "address", "note", "outcome", "command"];

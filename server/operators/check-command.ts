@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { type Bound, bindAll } from "../storage/acts.ts";
 import {
   type CheckedTable,
   type Difference,
@@ -7,9 +8,7 @@ import {
   readErasedPayments,
   readErasures,
   saveCheck,
-} from "../storage/check.ts";
-import { statementsOf } from "../storage/statements/statements.ts";
-import { type Bound, bindStore } from "../storage/storage.ts";
+} from "../storage/operators/check.ts";
 import type { RunWork } from "./context.ts";
 import { count, type Output, startProgress } from "./output.ts";
 
@@ -37,13 +36,13 @@ export function defineCheck(program: Command, run: RunWork): void {
       "compare all sums, statuses, events and deliveries with one another, and name each difference",
     )
     .action(() =>
-      run(async ({ database: { db, readTime }, settings, output, signal }) => {
+      run(async ({ database: { db, readTime }, store: bound, settings, output, signal }) => {
         const days = settings.retentionDays();
         const now = (await readTime()).getTime();
         const eventsSince = new Date(days === undefined ? 0 : now - days * DAY_MS + MARGIN_MS);
-        const missingTriggers = await statementsOf(db).findMissingTriggers(db);
+        const missingTriggers = await bound.findMissingTriggers();
         return checkDatabase({
-          store: bindStore(db, FUNCTIONS),
+          store: bindAll(db, FUNCTIONS),
           missingTriggers,
           eventsSince,
           output,

@@ -2,10 +2,11 @@ import { createReadStream } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { Command, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/environment.ts";
+import { bindAll } from "../storage/acts.ts";
 import { distribute } from "../storage/citus/distribute.ts";
-import * as merchantData from "../storage/merchant-data.ts";
-import * as referenceErasure from "../storage/reference-erasure.ts";
-import { bindStorage, bindStore } from "../storage/storage.ts";
+import * as merchantData from "../storage/operators/merchant-data.ts";
+import * as referenceErasure from "../storage/operators/reference-erasure.ts";
+import { rotateSecrets } from "../storage/operators/rotate-secrets.ts";
 import {
   DELIVERY_FILTERS,
   type DeliveryFilter,
@@ -13,8 +14,7 @@ import {
   findDeliveryMerchant,
   findSubscriptionMerchant,
   findSubscriptions,
-} from "../storage/webhooks/admin-queries.ts";
-import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
+} from "../storage/operators/webhook-lists.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
 import { defineAudit } from "./audit-commands.ts";
@@ -98,8 +98,8 @@ function defineDistribute(program: Command, run: RunWork): void {
     .description("spread the tables over the machines of a Citus cluster by merchant; stop all servers first")
     .action(() =>
       run(
-        async ({ database, output, signal }) =>
-          distributeTables((options) => distribute(database.db, options), { output, signal }),
+        async ({ database, output }) =>
+          distributeTables((onTable) => distribute(database.db, onTable), { output }),
         DISTRIBUTE_STATEMENT_MS,
       ),
     );
@@ -222,7 +222,7 @@ function defineMerchantData(program: Command, run: RunWork): void {
   const runOn = (work: (options: MerchantDataOptions) => Promise<boolean>) =>
     run(async ({ database, output, signal }) =>
       work({
-        store: { ...bindStore(database.db, merchantData), ...bindStore(database.db, referenceErasure) },
+        store: { ...bindAll(database.db, merchantData), ...bindAll(database.db, referenceErasure) },
         output,
         signal,
       }),
@@ -262,10 +262,14 @@ function defineMerchantData(program: Command, run: RunWork): void {
 
 /** The store's functions for operators, and the domain's time. */
 async function openStore(context: AdminContext) {
-  const { db } = context.database;
   const store = {
-    ...bindStorage({ db, background: db }),
-    ...bindStore(db, { findDeliveries, findDeliveryMerchant, findSubscriptions, findSubscriptionMerchant }),
+    ...context.store,
+    ...bindAll(context.database.db, {
+      findDeliveries,
+      findDeliveryMerchant,
+      findSubscriptions,
+      findSubscriptionMerchant,
+    }),
   };
   return { store, output: context.output, now: await openClock(context) };
 }

@@ -3,14 +3,16 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
 import type { CommandSettings } from "../config/store-settings.ts";
 import { toDomainTime } from "../domain/clock.ts";
-import { readOffset } from "../storage/database/deployment.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database } from "../storage/database/database.ts";
+import { readOffset } from "../storage/deployment.ts";
+import type { Store } from "../storage/store.ts";
 import type { Output } from "./output.ts";
 
 /** What a command works with. */
 export type AdminContext = {
   settings: CommandSettings;
   database: Database;
+  store: Store;
   output: Output;
   stdin: Readable;
   /** Aborted when the operator interrupts. */

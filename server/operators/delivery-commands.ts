@@ -1,13 +1,14 @@
-import type { Bound, BoundStorage } from "../storage/storage.ts";
+import type { Bound } from "../storage/acts.ts";
 import type {
   DeliveryFilter,
   findDeliveries,
   findDeliveryMerchant,
   OperatorDelivery,
-} from "../storage/webhooks/admin-queries.ts";
+} from "../storage/operators/webhook-lists.ts";
+import type { Store } from "../storage/store.ts";
 import { count, type Output, printTable, startProgress } from "./output.ts";
 
-export type DeliveryStore = Pick<BoundStorage, "redeliver"> &
+export type DeliveryStore = Pick<Store, "redeliver"> &
   Bound<{ findDeliveries: typeof findDeliveries; findDeliveryMerchant: typeof findDeliveryMerchant }>;
 
 export type DeliveryOptions = {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isStatementTimeout } from "../storage/database/unavailable.ts";
-import type { PaymentKey } from "../storage/statements/payment-record.ts";
+import type { PaymentKey } from "../storage/payments/payment-record.ts";
 import type { LineError } from "./json-line.ts";
 import { count, type Output, startProgress } from "./output.ts";
 

@@ -1,8 +1,8 @@
-import type * as merchantData from "../storage/merchant-data.ts";
-import type { ErasedPart, MerchantPage, MerchantPart } from "../storage/merchant-data.ts";
-import type * as referenceErasure from "../storage/reference-erasure.ts";
-import type { ErasedReference } from "../storage/reference-erasure.ts";
-import type { Bound } from "../storage/storage.ts";
+import type { Bound } from "../storage/acts.ts";
+import type * as merchantData from "../storage/operators/merchant-data.ts";
+import type { ErasedPart, MerchantPage, MerchantPart } from "../storage/operators/merchant-data.ts";
+import type * as referenceErasure from "../storage/operators/reference-erasure.ts";
+import type { ErasedReference } from "../storage/operators/reference-erasure.ts";
 import { count, type Output, startProgress, toJsonLine } from "./output.ts";
 
 export type MerchantDataOptions = {

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { fromCents } from "../domain/money.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
-import type { Store } from "../storage/database/tables.ts";
+import type { Db } from "../storage/database/tables.ts";
 import {
   getPayment,
   type IssuingCall,
   listPayments,
   readIssuingCalls,
 } from "../storage/payments/payment-queries.ts";
-import type { PaymentRecord } from "../storage/statements/payment-record.ts";
+import type { PaymentRecord } from "../storage/payments/payment-record.ts";
 import type { RunWork } from "./context.ts";
 import { limitOption } from "./context.ts";
 import { type Cell, type Output, toTable } from "./output.ts";
@@ -29,7 +29,7 @@ export function definePaymentDetails(payments: Command, run: RunWork): void {
 type Choice = { merchant: string; paymentId: string; limit: number };
 
 /** @returns whether the merchant has the payment */
-async function showPayment({ db, output }: { db: Store; output: Output }, choice: Choice): Promise<boolean> {
+async function showPayment({ db, output }: { db: Db; output: Output }, choice: Choice): Promise<boolean> {
   const payment = await getPayment(db, choice);
   if (!payment) {
     output.print(`${choice.merchant} has no payment ${choice.paymentId}`);

@@ -2,9 +2,9 @@ import type { ContractDocument } from "../contract/document.ts";
 import { isInCalendar } from "../domain/business-days.ts";
 import { toCents } from "../domain/money.ts";
 import type { OriginalStatus } from "../domain/refunds.ts";
+import type { DebitRecord } from "../storage/payments/payment-record.ts";
 import type { TransitionResult } from "../storage/payments/payments.ts";
-import type { DebitRecord } from "../storage/statements/payment-record.ts";
-import type { BoundStorage } from "../storage/storage.ts";
+import type { Store } from "../storage/store.ts";
 import { createLineParser, type LineError } from "./json-line.ts";
 import { feedLines, type LineStream } from "./line-feed.ts";
 import {
@@ -47,7 +47,7 @@ function toPaymentLine(line: ReceivedLine): PaymentLine {
 }
 
 export type PaymentStore = Pick<
-  BoundStorage,
+  Store,
   "insertPayment" | "settleOriginal" | "failOriginal" | "coverOriginal" | "getPayment" | "findByRequestKey"
 >;
 

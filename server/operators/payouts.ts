@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ContractDocument } from "../contract/document.ts";
 import { fromCents, toCents } from "../domain/money.ts";
+import { type Bound, bindAll } from "../storage/acts.ts";
+import type { KnownRefund, Reconciled } from "../storage/operators/reconcile.ts";
 import { listPayouts, type Payout } from "../storage/payments/payouts.ts";
-import { type KnownRefund, type Reconciled, reconcileRefund } from "../storage/payments/reconcile.ts";
-import { type Bound, bindStore } from "../storage/storage.ts";
+import type { Store } from "../storage/store.ts";
 import { limitOption, openClock, type RunWork, readInput } from "./context.ts";
 import { createLineParser, type LineError } from "./json-line.ts";
 import { feedLines, type LineStream } from "./line-feed.ts";
@@ -56,7 +57,7 @@ export function definePayouts(program: Command, run: RunWork): void {
     .addOption(limitOption())
     .action((page: { after: number; limit: number }) =>
       run(({ database, output }) =>
-        printPayouts({ store: bindStore(database.db, { listPayouts }), output }, page),
+        printPayouts({ store: bindAll(database.db, { listPayouts }), output }, page),
       ),
     );
   program
@@ -65,8 +66,7 @@ export function definePayouts(program: Command, run: RunWork): void {
     .description("after a restore: insert refunds that the payment system knows and this database doesn't")
     .action((file?: string) =>
       run(async (context) => {
-        const { database, output, signal, report } = context;
-        const store = bindStore(database.db, { reconcileRefund });
+        const { store, output, signal, report } = context;
         const [now, input] = [await openClock(context), readInput(context, file)];
         return reconcile({ store, now, input, output, signal, report });
       }),
@@ -105,7 +105,7 @@ async function printPayouts(
 }
 
 type ReconcileOptions = LineStream & {
-  store: Bound<{ reconcileRefund: typeof reconcileRefund }>;
+  store: Pick<Store, "reconcileRefund">;
   /** The domain's time. */
   now: () => Date;
 };

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
+import { type Bound, bindAll } from "../storage/acts.ts";
 import { type Blocked, block, listBlocks, unblock } from "../storage/blocks.ts";
 import { hold, listHolds, release, untilHeld } from "../storage/payments/holds.ts";
 import { hasPayments } from "../storage/payments/payment-queries.ts";
-import { type Bound, bindStore } from "../storage/storage.ts";
 import type { AdminContext, RunWork } from "./context.ts";
 import { futureDate, notEmpty } from "./context.ts";
 import { type Cell, complainOfUnknown, printTable } from "./output.ts";
@@ -170,5 +170,5 @@ function readTarget(command: Command, targets: readonly Option[]): Target {
 }
 
 function open({ database, output, signal }: AdminContext): Parts {
-  return { store: bindStore(database.db, FUNCTIONS), output, signal };
+  return { store: bindAll(database.db, FUNCTIONS), output, signal };
 }

@@ -5,11 +5,16 @@ import { CommanderError } from "commander";
 import { ConfigError, type Environment } from "../config/environment.ts";
 import { type CommandSettings, readCommandSettings } from "../config/store-settings.ts";
 import { createLogger } from "../observability/logger.ts";
-import { type AdminAction, type RecordedAction, recordAdminAction } from "../storage/admin-actions.ts";
-import { prepareRecord } from "../storage/admin-record.ts";
+import { openDatabase, openUnmigrated } from "../storage/database/database.ts";
 import { explainStartError, StoreStartError } from "../storage/database/start-error.ts";
 import { isUnavailable } from "../storage/database/unavailable.ts";
-import { openDatabase, openUnmigrated } from "../storage/database.ts";
+import {
+  type AdminAction,
+  prepareRecord,
+  type RecordedAction,
+  recordAdminAction,
+} from "../storage/operators/audit.ts";
+import { openStore } from "../storage/store.ts";
 import { createProgram } from "./commands.ts";
 import { type AdminContext, toRecordable, type Work } from "./context.ts";
 import type { Output } from "./output.ts";
@@ -88,11 +93,15 @@ async function withDatabase(
   { output, stdin, signal, report, statementMs }: WorkOptions,
 ): Promise<boolean> {
   const { databaseUrl } = settings;
-  const database = await openDatabase({ databaseUrl, dataDir: "", limits: { statementMs } });
+  const limits = { statementMs, backgroundMs: statementMs };
+  const database = await openDatabase({ databaseUrl, dataDir: "", limits });
+  let close = database.close;
   try {
-    return await work({ settings, database, output: withoutControls(output), stdin, signal, report });
+    const store = await openStore(database);
+    close = store.close;
+    return await work({ settings, database, store, output: withoutControls(output), stdin, signal, report });
   } finally {
-    await database.close();
+    await close();
   }
 }
 

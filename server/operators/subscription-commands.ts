@@ -1,20 +1,21 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import type { Bound, BoundStorage } from "../storage/storage.ts";
+import type { Bound } from "../storage/acts.ts";
+import type { Rotation } from "../storage/operators/rotate-secrets.ts";
 import type {
   findSubscriptionMerchant,
   findSubscriptions,
   OperatorSubscription,
-} from "../storage/webhooks/admin-queries.ts";
+} from "../storage/operators/webhook-lists.ts";
+import type { Store } from "../storage/store.ts";
 import type { ChangedSecret } from "../storage/webhooks/change-secret.ts";
-import type { Rotation } from "../storage/webhooks/rotate-secrets.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../webhooks/sign-delivery.ts";
 import { count, type Output, printTable, startProgress } from "./output.ts";
 
 export type SubscriptionOptions = {
-  store: Pick<BoundStorage, "changeSecret" | "endSubscription"> &
+  store: Pick<Store, "changeSecret" | "endSubscription"> &
     Bound<{
       findSubscriptions: typeof findSubscriptions;
       findSubscriptionMerchant: typeof findSubscriptionMerchant;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Store } from "./database/tables.ts";
+import type { Db } from "./database/tables.ts";
 
 /** Whose calls are refused: those of a merchant, of a client of the issuer (`client_id`), or with one access token (`jti`). */
 export type Blocked = { readonly kind: "merchant" | "client" | "token"; readonly name: string };
@@ -16,20 +16,17 @@ export type Block = Blocked & {
 export const BLOCKS_CHANNEL = "blocks";
 
 /** Everything that is blocked now, oldest first. */
-export async function listBlocks(store: Store): Promise<Block[]> {
+export async function listBlocks(db: Db): Promise<Block[]> {
   const { rows } = await sql<Block>`
     select kind, name, reason, blocked_at as "blockedAt", until from blocks
     where until is null or until > clock_timestamp()
-    order by blocked_at, kind, name`.execute(store);
+    order by blocked_at, kind, name`.execute(db);
   return rows;
 }
 
 /** Blocks somebody, or changes the reason and the end of a block. Removes those that have ended. */
-export async function block(
-  store: Store,
-  { kind, name, reason, until }: Omit<Block, "blockedAt">,
-): Promise<void> {
-  await changeAndNotify(store, async (transaction) => {
+export async function block(db: Db, { kind, name, reason, until }: Omit<Block, "blockedAt">): Promise<void> {
+  await changeAndNotify(db, async (transaction) => {
     await sql`delete from blocks where until <= clock_timestamp()`.execute(transaction);
     await sql`
       insert into blocks (kind, name, reason, until) values (${kind}, ${name}, ${reason}, ${until}::timestamptz)
@@ -40,8 +37,8 @@ export async function block(
 }
 
 /** @returns whether there was such a block */
-export async function unblock(store: Store, { kind, name }: Blocked): Promise<boolean> {
-  return changeAndNotify(store, async (transaction) => {
+export async function unblock(db: Db, { kind, name }: Blocked): Promise<boolean> {
+  return changeAndNotify(db, async (transaction) => {
     const { rows } = await sql`
       delete from blocks where kind = ${kind} and name = ${name} and (until is null or until > clock_timestamp())
       returning 1`.execute(transaction);
@@ -51,10 +48,10 @@ export async function unblock(store: Store, { kind, name }: Blocked): Promise<bo
 
 /** Servers are notified when the transaction commits. */
 async function changeAndNotify<Result>(
-  store: Store,
-  change: (transaction: Store) => Promise<Result>,
+  db: Db,
+  change: (transaction: Db) => Promise<Result>,
 ): Promise<Result> {
-  return store.transaction().execute(async (transaction) => {
+  return db.transaction().execute(async (transaction) => {
     const result = await change(transaction);
     await sql`select pg_notify(${BLOCKS_CHANNEL}::text, '')`.execute(transaction);
     return result;

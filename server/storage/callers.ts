@@ -1,12 +1,12 @@
 import { sql } from "kysely";
-import type { Store } from "./database/tables.ts";
+import type { Db } from "./database/tables.ts";
 
 /** The merchant of an access token, and its scopes (D18). */
 export type TokenGrant = { readonly merchant: string; readonly scopes: readonly string[] };
 
 /** Finds the grant of an access token by its SHA-256; the token itself is never stored. */
-export async function findToken(store: Store, tokenSha256: Uint8Array): Promise<TokenGrant | undefined> {
-  return store
+export async function findToken(db: Db, tokenSha256: Uint8Array): Promise<TokenGrant | undefined> {
+  return db
     .selectFrom("access_tokens")
     .select(["merchant", "scopes"])
     .where("token_sha256", "=", tokenSha256)
@@ -15,10 +15,10 @@ export async function findToken(store: Store, tokenSha256: Uint8Array): Promise<
 
 /** Stores an access token. If it is stored already, its grant does not change. */
 export async function insertToken(
-  store: Store,
+  db: Db,
   { tokenSha256, merchant, scopes }: TokenGrant & { readonly tokenSha256: Uint8Array },
 ): Promise<void> {
-  await store
+  await db
     .insertInto("access_tokens")
     .values({ token_sha256: tokenSha256, merchant, scopes: [...scopes] })
     .onConflict((conflict) => conflict.column("token_sha256").doNothing())
@@ -38,7 +38,7 @@ const MAX_SERVERS = 80;
  * @returns milliseconds until the bucket is full
  */
 export async function reportCalls(
-  store: Store,
+  db: Db,
   { merchant, calls, msPerCall }: { merchant: string; calls: number; msPerCall: number },
 ): Promise<number> {
   const after = (ms: number) => sql`${ms}::float8 * interval '1 ms'`;
@@ -47,6 +47,6 @@ export async function reportCalls(
   const { rows } = await sql<{ full_in_ms: number }>`
     insert into rate_limits as known (merchant, full_at) values (${merchant}, least(clock_timestamp() + ${cost}, ${latest}))
     on conflict (merchant) do update set full_at = least(greatest(known.full_at, clock_timestamp()) + ${cost}, ${latest})
-    returning extract(epoch from full_at - clock_timestamp())::float8 * 1000 as full_in_ms`.execute(store);
+    returning extract(epoch from full_at - clock_timestamp())::float8 * 1000 as full_in_ms`.execute(db);
   return Math.max(0, rows[0]?.full_in_ms ?? 0);
 }

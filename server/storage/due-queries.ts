@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Store } from "./database/tables.ts";
-import { isHeld } from "./statements/holds.ts";
+import type { Db } from "./database/tables.ts";
+import { isHeld } from "./payments/holds.ts";
 
 /** A refund or delivery that waits for a domain time (D30). */
 export type DueRecord = {
@@ -19,7 +19,7 @@ export type DueRecords = {
 
 /** The records of a merchant that wait for a time; held refunds wait for an operator. */
 export async function listDue(
-  store: Store,
+  db: Db,
   { merchant, limit }: { merchant: string; limit: number },
 ): Promise<DueRecords> {
   const held = isHeld(sql`${merchant}::text`);
@@ -32,15 +32,15 @@ export async function listDue(
     (select 'DELIVERY', webhook_id, due_at from deliveries
       where merchant = ${merchant} and state = 'PENDING' and due_at is not null
       order by due_at, webhook_id limit ${limit})
-    order by 3, 2 limit ${limit}`.execute(store);
+    order by 3, 2 limit ${limit}`.execute(db);
   const [first] = items;
   if (!first) return { items, refunds: 0, deliveries: 0 };
-  return { items, ...(await countDue(store, { merchant, until: first.at })) };
+  return { items, ...(await countDue(db, { merchant, until: first.at })) };
 }
 
 /** How many refunds and deliveries of a merchant are due by a time of the domain (D30); held refunds are not. */
 export async function countDue(
-  store: Store,
+  db: Db,
   { merchant, until }: { merchant: string; until: Date },
 ): Promise<Pick<DueRecords, "refunds" | "deliveries">> {
   const { rows } = await sql<Pick<DueRecords, "refunds" | "deliveries">>`
@@ -50,7 +50,7 @@ export async function countDue(
           and not ${isHeld(sql`${merchant}::text`)}) as refunds,
       (select count(*)::integer from deliveries
         where merchant = ${merchant} and state = 'PENDING' and due_at <= ${until}::timestamptz) as deliveries`.execute(
-    store,
+    db,
   );
   return rows[0] ?? { refunds: 0, deliveries: 0 };
 }

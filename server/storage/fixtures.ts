@@ -1,6 +1,6 @@
 import { type Insertable, sql } from "kysely";
 import type { OriginalStatus, RefundFailure } from "../domain/refunds.ts";
-import type { HistoryEntry, PaymentsTable, Store } from "./database/tables.ts";
+import type { Db, HistoryEntry, PaymentsTable } from "./database/tables.ts";
 
 /** A payment record with which a sandbox begins. Amounts in cents. */
 export type Fixture = {
@@ -15,8 +15,8 @@ export type Fixture = {
 );
 
 /** Stores missing fixtures, without events, because nothing has happened to them. `now` is domain time (D30). */
-export async function insertFixtures(store: Store, fixtures: readonly Fixture[], now: Date): Promise<void> {
-  await store
+export async function insertFixtures(db: Db, fixtures: readonly Fixture[], now: Date): Promise<void> {
+  await db
     .insertInto("payments")
     .values(fixtures.map((fixture) => toRow(fixture, now)))
     .onConflict((conflict) => conflict.doNothing())
@@ -52,10 +52,10 @@ function toRow(fixture: Fixture, now: Date): Insertable<PaymentsTable> {
  * @param now the domain's time (D30)
  */
 export async function resetMerchant(
-  store: Store,
+  db: Db,
   { merchant, fixtures, now }: { merchant: string; fixtures: readonly Fixture[]; now: Date },
 ): Promise<void> {
-  await store.transaction().execute(async (transaction) => {
+  await db.transaction().execute(async (transaction) => {
     // Other writers must wait: a refund issued meanwhile would refer to a deleted payment, a delivery to a deleted event. There
     // is no deadlock, because every transaction that writes several of these tables begins with the first of them.
     await sql`lock table payments, events, deliveries in exclusive mode`.execute(transaction);

@@ -1,6 +1,6 @@
 import { toOutcome } from "../domain/delivery-outcome.ts";
-import type { AttemptResult } from "../storage/statements/attempts.ts";
-import type { Attempt } from "../storage/statements/claims.ts";
+import type { AttemptResult } from "../storage/webhooks/attempts.ts";
+import type { Attempt } from "../storage/webhooks/claims.ts";
 import type { NameResolver } from "./resolver.ts";
 import { type SendOptions, type SendResult, send, type WebhookRequest } from "./send.ts";
 import { toDeliveryHeaders } from "./sign-delivery.ts";

@@ -3,9 +3,8 @@ import type { Logger } from "pino";
 import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import { type InHand, type InHandHere, type Limits, SLOW_MS, shareFairly } from "../domain/fair-shares.ts";
-import type { Shares, Waiting } from "../storage/statements/claims.ts";
-import { toBatches } from "../storage/statements/statements.ts";
-import type { BoundStorage } from "../storage/storage.ts";
+import type { Store } from "../storage/store.ts";
+import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import type { Worker } from "./worker.ts";
 
@@ -13,10 +12,7 @@ import type { Worker } from "./worker.ts";
 export type DispatchedWorker = Pick<Worker, "accepted" | "begin" | "room" | "underWay">;
 
 export type DispatcherParts = {
-  readonly store: Pick<
-    BoundStorage,
-    "batchKey" | "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares"
-  >;
+  readonly store: Pick<Store, "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares">;
   readonly clock: DomainClock;
   readonly worker: DispatchedWorker;
   readonly limits: Limits;
@@ -186,20 +182,17 @@ export class Dispatcher {
     const claimLimits = shareFairly(inHand.slice(0, due.length), inHand, limits, mostHere);
     const left = new Map(due.map(({ subscriptionKey }) => [subscriptionKey, 0]));
     for (const { subscriptionKey, limit } of claimLimits) left.set(subscriptionKey, limit);
-    const claims = toBatches(claimLimits, store.batchKey).map(async (some) => {
-      if (some.length === 0) return;
+    if (claimLimits.length > 0) {
       // Too early, if anything: the database counts from when the claim reaches it.
       const leaseEndsMs = performance.now() + leaseMs;
-      const attempts = await store.claimDeliveries({ claimLimits: some, now, leaseMs });
+      const attempts = await store.claimDeliveries({ claimLimits, now, leaseMs });
       for (const { subscriptionKey } of attempts)
         left.set(subscriptionKey, (left.get(subscriptionKey) ?? 0) - 1);
       await worker.begin(attempts, leaseEndsMs);
-    });
-    await Promise.allSettled(claims); // where one fails, the others have begun all the same
+    }
     for (const { subscriptionKey, merchant } of overlapping ? due : []) {
       if (left.get(subscriptionKey) === 0) this.#withMore.add(merchant);
     }
-    await Promise.all(claims);
   }
 
   /** What is in progress of the due subscriptions, in their order, and then of others that have attempts under way here. */

@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import type { TraceContext } from "../domain/trace-context.ts";
-import type { Attempt } from "../storage/statements/claims.ts";
+import type { Attempt } from "../storage/webhooks/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
 /** What the headers of an attempt depend on, beside its time and the secrets. */

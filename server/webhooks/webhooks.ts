@@ -1,13 +1,12 @@
 import type { SecureContext } from "node:tls";
 import type { Logger } from "pino";
-import type { OnRun } from "../async/batcher.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Limits } from "../domain/fair-shares.ts";
-import type { Database } from "../storage/database.ts";
-import type { AttemptResult } from "../storage/statements/attempts.ts";
-import type { Attempt } from "../storage/statements/claims.ts";
-import { DELIVERIES_CHANNEL } from "../storage/statements/events.ts";
-import type { BoundStorage } from "../storage/storage.ts";
+import type { Database } from "../storage/database/database.ts";
+import type { Store } from "../storage/store.ts";
+import type { AttemptResult } from "../storage/webhooks/attempts.ts";
+import type { Attempt } from "../storage/webhooks/claims.ts";
+import { DELIVERIES_CHANNEL } from "../storage/webhooks/events.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { AttemptsOf } from "./attempt.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -45,16 +44,14 @@ const DEFAULTS: WebhookSettings = {
 };
 
 export type WebhookParts = {
-  readonly database: Pick<Database, "embedded" | "connection">;
-  readonly store: BoundStorage;
+  readonly database: Pick<Database, "embedded">;
+  readonly store: Store;
   readonly clock: DomainClock;
   readonly encryptionKeys: EncryptionKeys;
   readonly policy: TargetPolicy;
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt?: ((result: AttemptResult, attempt: Attempt) => void) | undefined;
-  /** Called with the number of results of each statement that records them. */
-  readonly onRun?: OnRun | undefined;
   /** Makes the attempts; without it, they are the usual ones. */
   readonly attempts?: AttemptsOf | undefined;
   readonly settings?: Partial<WebhookSettings> | undefined;
@@ -72,8 +69,8 @@ export type Webhooks = {
  * claims as many as its worker has room for, under a lease, and the worker sends them and records the results.
  */
 export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
-  const { database, store, clock, encryptionKeys, policy, logger, onAttempt = () => {}, onRun } = parts;
-  const { embedded, connection } = database;
+  const { database, store, clock, encryptionKeys, policy, logger, onAttempt = () => {} } = parts;
+  const { embedded } = database;
   const { leaseMs, drainMs, limits, nameservers, ...sending } = { ...DEFAULTS, ...parts.settings };
 
   // No other process uses the embedded store, so every lease in it belongs to a process that has ended.
@@ -89,7 +86,6 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
       logger,
       onAttempt,
       attempts: parts.attempts,
-      onRun,
     },
     realNow: clock.realNow,
     onAccepted: (merchant) => dispatcher.noteAccepted(merchant),
@@ -100,7 +96,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     overlapping: !embedded,
   });
   const wake = (merchant?: string) => dispatcher.wake(merchant || undefined);
-  const listening = await connection.listen(DELIVERIES_CHANNEL, wake, wake);
+  const listening = await store.listen(DELIVERIES_CHANNEL, wake, wake);
 
   return {
     async dispatch() {

@@ -1,12 +1,11 @@
 import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Logger } from "pino";
-import { type AddToBatch, createBatcher, type OnRun } from "../async/batcher.ts";
 import { nextTimeouts, paceOf, type ShareHolder } from "../domain/fair-shares.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
 import { inLinkedSpan, linksTo, tracer } from "../observability/tracing.ts";
-import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";
-import type { Attempt } from "../storage/statements/claims.ts";
-import type { BoundStorage } from "../storage/storage.ts";
+import type { Store } from "../storage/store.ts";
+import type { AttemptResult } from "../storage/webhooks/attempts.ts";
+import type { Attempt } from "../storage/webhooks/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
@@ -51,10 +50,8 @@ export function describeResult(span: Span, { status, error, outcome }: AttemptRe
 
 export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secretKeys"> & {
   readonly encryptionKeys: EncryptionKeys;
-  readonly store: Pick<BoundStorage, "batchKey" | "recordAttempts" | "recordPace" | "releaseClaim">;
+  readonly store: Pick<Store, "recordAttempt" | "recordPace" | "releaseClaim">;
   readonly logger: Logger;
-  /** Called with the number of results of each statement that records them. */
-  readonly onRun?: OnRun | undefined;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes the attempts; without it, they are the usual ones. */
@@ -87,24 +84,11 @@ export class Worker {
   /** The webhookIds of deliveries that their receivers have accepted, and that are being recorded. */
   readonly #accepted = new Set<string>();
   readonly #abandoned = new AbortController();
-  /** Resolves with whether the result was recorded. */
-  readonly #record: AddToBatch<EndedAttempt, boolean>;
   #stopping = false;
   #abandonTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: WorkerParts) {
     this.#parts = parts;
-    // Results that arrive while others are being written are written together, because the statement is most of the cost.
-    const { store } = parts;
-    const record = async (attempts: readonly EndedAttempt[]) => {
-      const recorded = await store.recordAttempts(attempts);
-      return attempts.map(({ webhookId }) => recorded.has(webhookId));
-    };
-    this.#record = createBatcher(record, {
-      name: "record attempts",
-      onRun: parts.onRun,
-      keyOf: store.batchKey,
-    });
   }
 
   /** How many more attempts may be under way. */
@@ -199,7 +183,7 @@ export class Worker {
         onAccepted(attempt.merchant);
       }
       if (!result || (signal.aborted && result.status === null)) await store.releaseClaim(attempt);
-      else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
+      else if (await store.recordAttempt({ ...attempt, ...result, endedAt: realNow() })) {
         onAttempt(result, attempt);
         attempts?.onRecorded(attempt);
         if (logger.isLevelEnabled("info")) logger.info(toLogged(attempt, result), "delivery");

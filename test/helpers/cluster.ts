@@ -1,9 +1,5 @@
-import { distribute } from "../../server/storage/citus/distribute.ts";
-import { openDatabase } from "../../server/storage/database.ts";
 import { spawnCommand } from "./admin.ts";
-import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "./engine.ts";
 import {
-  closeDatabase,
   type PostgresOptions,
   type PostgresServer,
   portOf,
@@ -119,24 +115,6 @@ export async function distributeEmpty(databaseUrl: string): Promise<void> {
   for (const command of ["migrate", "distribute"]) {
     const { code, stderr } = await spawnCommand([command], { env: { DATABASE_URL: databaseUrl } });
     if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`);
-  }
-}
-
-/** Makes the databases that tests copy. Nobody may connect to them: what is connected to a database prevents its copy. */
-export async function createTemplates(cluster: Cluster): Promise<void> {
-  await cluster.createDatabase(EMPTY_CLUSTER);
-  // Not by the command, whose record would stay there.
-  const databaseUrl = await cluster.createDatabase(CLUSTER_TEMPLATE);
-  const database = await openDatabase({ databaseUrl, dataDir: "unused", limits: { statementMs: 120_000 } });
-  try {
-    await distribute(database.db);
-  } finally {
-    await database.close();
-  }
-  for (const machine of [cluster.coordinator, ...cluster.workers]) {
-    for (const name of [EMPTY_CLUSTER, CLUSTER_TEMPLATE]) {
-      await closeDatabase(machine.urlOf("postgres"), name);
-    }
   }
 }
 

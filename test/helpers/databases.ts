@@ -4,11 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { inject, onTestFinished } from "vitest";
+import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database/database.ts";
 import { MIGRATIONS, type Migrations } from "../../server/storage/database/migrations.ts";
-import type { Store } from "../../server/storage/database/tables.ts";
-import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
-import type { PaymentKey } from "../../server/storage/statements/payment-record.ts";
-import { CLUSTER_TEMPLATE, EMPTY_CLUSTER, type Engine, isOnCluster } from "./engine.ts";
+import type { Db } from "../../server/storage/database/tables.ts";
+import type { PaymentKey } from "../../server/storage/payments/payment-record.ts";
+import type { Engine } from "./engine.ts";
 import { runStatement } from "./postgres.ts";
 import { forSuite } from "./suite.ts";
 
@@ -53,7 +53,7 @@ export function laterMigrations(statements: readonly string[]): Migrations {
 }
 
 /** A transaction that the test ends, or that ends with the test. */
-export async function beginTransaction(store: Store) {
+export async function beginTransaction(store: Db) {
   const transaction = await store.startTransaction().execute();
   onTestFinished(async () => {
     if (!transaction.isCommitted && !transaction.isRolledBack) await transaction.rollback().execute();
@@ -62,7 +62,7 @@ export async function beginTransaction(store: Store) {
 }
 
 /** A transaction that holds the lock of a payment. */
-export async function lockPayment(store: Store, { merchant, paymentId }: PaymentKey) {
+export async function lockPayment(store: Db, { merchant, paymentId }: PaymentKey) {
   const transaction = await beginTransaction(store);
   await sql`select from payments where payment_id = ${paymentId} and merchant = ${merchant} for update`.execute(
     transaction,
@@ -75,22 +75,16 @@ async function createEmbedded(empty: boolean): Promise<TestDatabase> {
   return toTestDatabase({ dataDir }, () => rm(dataDir, { recursive: true }));
 }
 
-/** On the PostgreSQL server or, in a run on a cluster, on each of its machines; a copy of its template includes the distribution. */
 async function createOnPostgres(empty: boolean): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const [withTables, without, url] = isOnCluster
-    ? [CLUSTER_TEMPLATE, EMPTY_CLUSTER, inject("clusterUrls")[0]]
-    : [inject("postgresTemplate"), "template0", inject("postgresUrl")];
-  const statement = `create database ${name} template ${empty ? without : withTables}`;
-  await onEachMachine((machine) => runStatement(machine, statement));
-  return toTestDatabase({ databaseUrl: new URL(name, url).href, dataDir: "unused" }, () =>
-    onEachMachine((machine) => dropDatabase(machine, name)),
+  const url = inject("postgresUrl");
+  await runStatement(
+    url,
+    `create database ${name} template ${empty ? "template0" : inject("postgresTemplate")}`,
   );
-}
-
-/** At the address of the PostgreSQL server, or of each machine of the cluster. */
-export async function onEachMachine(work: (url: string) => Promise<void>): Promise<void> {
-  await Promise.all((isOnCluster ? inject("clusterUrls") : [inject("postgresUrl")]).map(work));
+  return toTestDatabase({ databaseUrl: new URL(name, url).href, dataDir: "unused" }, () =>
+    dropDatabase(url, name),
+  );
 }
 
 /** The maintenance process of a new database does not end as long as it starts, so that one attempt may fail. */
@@ -143,9 +137,9 @@ export async function createDataDir(): Promise<AsyncDisposable & { readonly data
  * @param tables a regular expression of the names of the tables and indexes that count
  */
 export async function pagesOf(
-  store: Store,
+  store: Db,
   tables: string,
-  work: (store: Store) => Promise<void>,
+  work: (store: Db) => Promise<void>,
 ): Promise<number> {
   return store.transaction().execute(async (transaction) => {
     const before = await readPages(transaction, tables);
@@ -154,7 +148,7 @@ export async function pagesOf(
   });
 }
 
-async function readPages(store: Store, tables: string): Promise<number> {
+async function readPages(store: Db, tables: string): Promise<number> {
   const { rows } = await sql<{ pages: number }>`
     select sum(pg_stat_get_xact_blocks_fetched(oid))::integer as pages
     from pg_class where relname ~ ${tables}`.execute(store);

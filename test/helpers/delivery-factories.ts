@@ -1,8 +1,7 @@
 import type { CallerIdentity } from "../../server/domain/caller-identity.ts";
-import type { Store } from "../../server/storage/database/tables.ts";
-import type { Attempt } from "../../server/storage/statements/claims.ts";
-import { claimDeliveries } from "../../server/storage/statements/statements.ts";
-import { emitResourceEvent } from "../../server/storage/webhooks/resource-events.ts";
+import type { Db } from "../../server/storage/database/tables.ts";
+import { type Attempt, claimDeliveries } from "../../server/storage/webhooks/claims.ts";
+import { emitResourceEvent } from "../../server/storage/webhooks/events.ts";
 import { insertSubscription } from "../../server/storage/webhooks/subscriptions.ts";
 import { NOW } from "./store-factories.ts";
 
@@ -10,7 +9,7 @@ export const LEASE_MS = 60_000;
 
 /** A new subscription of a merchant to all events. Returns its key. */
 export async function createSubscription(
-  store: Store,
+  store: Db,
   merchant: string,
   caller: CallerIdentity | undefined = undefined,
 ): Promise<string> {
@@ -28,13 +27,13 @@ export async function createSubscription(
 }
 
 /** An event of a merchant, with a delivery that is due at NOW for each of the merchant's subscriptions. */
-export async function createEvent(store: Store, merchant: string, resourceId = "acc_1"): Promise<void> {
+export async function createEvent(store: Db, merchant: string, resourceId = "acc_1"): Promise<void> {
   await emitResourceEvent(store, { merchant, type: "account.linked", resourceId, now: NOW });
 }
 
 /** Claims due deliveries of a subscription; by default up to ten, at NOW. */
 export function claim(
-  store: Store,
+  store: Db,
   { merchant, subscriptionKey }: { merchant: string; subscriptionKey: string },
   { limit = 10, now = NOW, leaseMs = LEASE_MS } = {},
 ): Promise<Attempt[]> {

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Store } from "../../server/storage/database/tables.ts";
+import type { Db } from "../../server/storage/database/tables.ts";
 
 /** Every row of every table in every schema as text; bytes are hexadecimal digits in it. */
-export async function dumpDatabase(db: Store): Promise<string> {
+export async function dumpDatabase(db: Db): Promise<string> {
   const { rows: tables } = await sql<{ name: string }>`
     select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`.execute(db);

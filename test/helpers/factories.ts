@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Schemas } from "../../server/contract/document.ts";
 import { insertToken } from "../../server/storage/callers.ts";
-import type { Database } from "../../server/storage/database.ts";
+import type { Database } from "../../server/storage/database/database.ts";
 import type { NewPayment } from "../../server/storage/payments/payments.ts";
 import { createPayment as createRecord } from "./store-factories.ts";
 

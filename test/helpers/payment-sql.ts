@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
-import type { Store } from "../../server/storage/database/tables.ts";
+import type { Db } from "../../server/storage/database/tables.ts";
 
 type RefundRow = { readonly of: string; readonly cents: number; readonly status?: string };
 
@@ -17,7 +17,7 @@ export function refundInsert(merchant: string, refunds: readonly RefundRow[]): s
 }
 
 /** Runs a statement, and says whether the database accepted it; fails if it was refused for another reason than its values. */
-export async function accepts(db: Store, statement: string): Promise<boolean> {
+export async function accepts(db: Db, statement: string): Promise<boolean> {
   try {
     await sql.raw(statement).execute(db);
     return true;

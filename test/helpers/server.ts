@@ -7,7 +7,7 @@ import { wrapInSandbox } from "../../server/sandbox/sandbox.ts";
 import { readTomorrowSeed } from "../../server/sandbox/settings.ts";
 import { type CreateHooks, type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { createTestDatabase, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
-import { type Engine, isOnCluster } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { countRows } from "./factories.ts";
 import {
   commandOf,
@@ -44,7 +44,7 @@ export type TestServer = RunningServer &
 
 /** Starts the server of a sandbox on a free port; its tables are a copy of those that the test run made once. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { env, dataDir: createDir, engine = defaultEngine(options), ...startOptions } = options;
+  const { env, dataDir: createDir, engine = "embedded", ...startOptions } = options;
   const { dataDir, settings, remove } =
     engine === "embedded" ? await prepareDataDir(createDir, env) : await preparePostgres(engine);
   const logLines: string[] = [];
@@ -78,12 +78,6 @@ export function expectNothingStored(server: TestServer): void {
     before = await countRows(server);
   });
   afterAll(async () => expect(await countRows(server)).toEqual(before));
-}
-
-/** A server with a data folder or a database of the test has no database of its own. */
-function defaultEngine({ env, dataDir }: TestServerOptions): Engine {
-  const ownDatabase = dataDir === undefined && env?.DATABASE_URL === undefined;
-  return ownDatabase && isOnCluster ? "citus" : "embedded";
 }
 
 async function preparePostgres(engine: Engine) {

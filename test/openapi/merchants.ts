@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { failureBy } from "../../server/domain/refunds.ts";
-import type { Store } from "../../server/storage/database/tables.ts";
+import type { Db } from "../../server/storage/database/tables.ts";
 import { type Fixture, insertFixtures } from "../../server/storage/fixtures.ts";
 import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";
 import type { OperationId, Tokens } from "../conformance/rows/row.ts";
@@ -18,7 +18,7 @@ const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
 const PLENTY_CENTS = 999_999_999_999;
 
 /** Creates a merchant with the largest number of live subscriptions, once for each store; resolves with its token. */
-export async function createFullMerchant(store: Store): Promise<string> {
+export async function createFullMerchant(store: Db): Promise<string> {
   const merchant = `full_${randomUUID()}`;
   const subscriptions = Array.from({ length: SUBSCRIPTION_LIMIT }, () => ({
     subscription_key: `sub_${randomUUID()}`,
@@ -34,7 +34,7 @@ export async function createFullMerchant(store: Store): Promise<string> {
 }
 
 /** Creates merchants with the payments and the used keys that the table names. */
-export async function createMerchants(store: Store, full: string): Promise<Merchants> {
+export async function createMerchants(store: Db, full: string): Promise<Merchants> {
   const run = randomUUID();
   const now = new Date();
   await insertFixtures(store, fixturesOf(`refunds_${run}`, now), now);
@@ -48,7 +48,7 @@ export async function createMerchants(store: Store, full: string): Promise<Merch
 }
 
 async function createTokens(
-  store: Store,
+  store: Db,
   operation: OperationId,
   { merchant, full }: { readonly merchant: string; readonly full: string },
 ): Promise<Tokens> {

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { DomainClock } from "../../domain/clock.ts";
-import type { Attempt } from "../../storage/statements/claims.ts";
-import type { BoundStorage } from "../../storage/storage.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Attempt } from "../../storage/webhooks/claims.ts";
 import {
   type AttemptOptions,
   type AttemptsOf,
@@ -18,7 +18,7 @@ import type { FaultKind } from "./kinds.ts";
 
 type Parts = {
   list: Pick<FaultList, "take">;
-  store: Pick<BoundStorage, "redeliver">;
+  store: Pick<Store, "redeliver">;
   clock: DomainClock;
   logger: Logger;
   /** Called after each attempt that its receiver accepted. */

@@ -3,7 +3,7 @@ import express, { type Router } from "express";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import { ProblemError } from "../../contract/problem.ts";
-import type { BoundStorage } from "../../storage/storage.ts";
+import type { Store } from "../../storage/store.ts";
 import type { Changes } from "./changes.ts";
 import { createRing } from "./ring.ts";
 
@@ -18,7 +18,7 @@ const LISTED = 50;
 const MAX_BYTES = 4_000_000;
 
 export type InboxParts = {
-  store: Pick<BoundStorage, "findSubscriptionTo">;
+  store: Pick<Store, "findSubscriptionTo">;
   changes: Pick<Changes, "notify">;
   /** Where the sandbox listens, such as `http://127.0.0.1:3000`. */
   ownUrl: () => string;

@@ -5,8 +5,8 @@ import { toCents } from "../../domain/money.ts";
 import { ORIGINAL_TRANSITIONS, type OriginalStatus } from "../../domain/refunds.ts";
 import { traceIdOf } from "../../domain/trace-context.ts";
 import { existingRecord } from "../../http/issue-refund.ts";
+import type { PaymentRecord } from "../../storage/payments/payment-record.ts";
 import type { TransitionResult } from "../../storage/payments/payments.ts";
-import type { PaymentRecord } from "../../storage/statements/payment-record.ts";
 import { LONG_AGO_MS } from "./fixtures.ts";
 import { invalid, notFound, type SandboxParts, toDebit, toRecord } from "./responses.ts";
 

@@ -7,14 +7,14 @@ import { toRefundView } from "../../domain/events.ts";
 import { fromCents } from "../../domain/money.ts";
 import type { OriginalStatus, RefundStatus } from "../../domain/refunds.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/statements/payment-record.ts";
-import type { BoundStorage } from "../../storage/storage.ts";
+import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/payments/payment-record.ts";
+import type { Store } from "../../storage/store.ts";
 import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
 import type { Changes } from "./changes.ts";
 
 /** The parts of the server that the operations of the sandbox use. */
 export type SandboxParts = {
-  store: BoundStorage;
+  store: Store;
   clock: DomainClock;
   changes: Pick<Changes, "notify">;
   logger: Logger;

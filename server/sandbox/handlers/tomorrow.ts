@@ -6,15 +6,15 @@ import { compileResponseValidators } from "../../contract/validate-response.ts";
 import type { DomainClock } from "../../domain/clock.ts";
 import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
 import { sendProblem } from "../../http/send-response.ts";
-import type { Attempt } from "../../storage/statements/claims.ts";
-import type { BoundStorage } from "../../storage/storage.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Attempt } from "../../storage/webhooks/claims.ts";
 import type { AttemptsOf } from "../../webhooks/attempt.ts";
 import type { Changes } from "./changes.ts";
 import { TOMORROW_MERCHANT } from "./fixtures.ts";
 import type { LaterApi } from "./later-api.ts";
 
 export type TomorrowParts = {
-  store: Pick<BoundStorage, "emitFurtherEvent">;
+  store: Pick<Store, "emitFurtherEvent">;
   clock: Pick<DomainClock, "now">;
   changes: Pick<Changes, "notify">;
   logger: Logger;

@@ -1,12 +1,9 @@
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
-import type { DeliveryRecord } from "../../storage/webhooks/deliveries.ts";
+import type { DeliveryRecord, SentDeliveryRecord } from "../../storage/webhooks/deliveries.ts";
+import type { EventRecord } from "../../storage/webhooks/events.ts";
 import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
-import type {
-  EventRecord,
-  SentDeliveryRecord,
-  SubscriptionRecord,
-} from "../../storage/webhooks/webhook-queries.ts";
+import type { SubscriptionRecord } from "../../storage/webhooks/subscriptions.ts";
 import {
   GUESSABLE_SECRET,
   isGuessable,

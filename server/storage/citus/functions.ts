@@ -1,17 +1,126 @@
 import { createHash } from "node:crypto";
-import { type QueryExecutorProvider, sql } from "kysely";
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  sql,
+} from "kysely";
 import pg from "pg";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
-import type { Store } from "../database/tables.ts";
-import { type OfMerchant, type Statements, statementsOf } from "../statements/statements.ts";
-import { SHARD_TABLES, type ShardStatement, type ShardTables, writeStatements } from "./shard-statements.ts";
+import type { Database } from "../database/database.ts";
+import type { Db } from "../database/tables.ts";
+import { loadStatement, saveStatement } from "../payments/refunds.ts";
+import { recordStatement } from "../webhooks/attempts.ts";
+import { claimStatement, sharesStatement } from "../webhooks/claims.ts";
+
+/** Whether the tables of a database are distributed by Citus, an extension of PostgreSQL that spreads them over machines. */
+export async function isDistributed({ db, embedded }: Pick<Database, "db" | "embedded">): Promise<boolean> {
+  if (embedded) return false;
+  const { rows } = await sql<{ citus: boolean }>`
+    select to_regclass('pg_dist_partition') is not null as citus`.execute(db);
+  if (!rows[0]?.citus) return false;
+  const { rows: tables } = await sql`
+    select from pg_dist_partition where logicalrelid = to_regclass('payments') and partmethod = 'h'`.execute(
+    db,
+  );
+  return tables.length > 0;
+}
+
+const listOf = (part: string) => sql`array(select json_array_elements_text(further -> ${sql.lit(part)}))`;
+
+/**
+ * The plain statements, which run on the tables of a shard: these are ordinary tables. Their values are the `items` and the
+ * `further` values of the function that runs them. A shard has no triggers, so what adds up refunds is a part of the statement.
+ */
+const STATEMENTS = {
+  loadOriginals: loadStatement(sql`items`),
+  saveRefunds: saveStatement(
+    sql`items`,
+    sql`(further ->> 'lockTimeoutMs')`,
+    sql`counted as (
+      update payments p set refunded_cents = p.refunded_cents + change.cents
+      from (
+        select s.original_payment_id, s.merchant, sum(s.amount_cents)::bigint as cents
+        from refund r join source s on s.payment_id = r.payment_id and s.merchant = r.merchant
+        where r.status <> 'TERMINAL_FAILED'
+        group by s.original_payment_id, s.merchant
+      ) as change
+      where p.payment_id = any(array[change.original_payment_id]) and p.merchant = any(array[change.merchant])
+    ), `,
+  ),
+  recordAttempts: recordStatement({
+    rows: sql`items`,
+    states: sql`${listOf("states")}`,
+    onlyOnce: sql`${listOf("onlyOnce")}`,
+    dueAfterMs: sql`${listOf("dueAfterMs")}`,
+  }),
+  readShares: sharesStatement({
+    realNow: sql`(further ->> 'realNow')`,
+    merchants: sql`array(select item ->> 'merchant' from json_array_elements(items) as item)`,
+    ended: sql`${listOf("ended")}`,
+  }),
+  claimDeliveries: claimStatement({
+    limits: sql`(select * from json_to_recordset(items) as item ("subscriptionKey" text, merchant text, "limit" integer))`,
+    now: sql`(further ->> 'now')`,
+    leaseMs: sql`(further ->> 'leaseMs')`,
+  }),
+};
+
+/** Tables whose rows belong to one merchant. Each comes after the one that it refers to. */
+export const BY_MERCHANT = [
+  "payments",
+  "payouts_waiting",
+  "events",
+  "subscriptions",
+  "deliveries",
+  "delivery_attempts",
+] as const;
+
+const SHARD_TABLES = [...BY_MERCHANT, "clock", "holds"] as const;
+
+/** The names of the tables of a shard, which include those of which every machine has all rows. */
+export type ShardTables = Readonly<Record<(typeof SHARD_TABLES)[number], string>>;
+
+const NAMES_OF_TABLES = new RegExp(`\\b(?:${SHARD_TABLES.join("|")})\\b`, "g");
+
+/** A statement with the names of a shard's tables. */
+export function nameTables(text: string, tables: ShardTables): string {
+  return text.replace(NAMES_OF_TABLES, (name) => tables[name as keyof ShardTables]);
+}
+
+/** Only for text: it has no connection. */
+const writer = new Kysely({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+/** The text of a statement; its values are those that never change, such as the name of a channel. */
+function toText(statement: RawBuilder<unknown>, tables: ShardTables): string {
+  const { sql: text, parameters } = statement.compile(writer);
+  const toLiteral = (value: unknown) => sql.lit(value).compile(writer).sql;
+  return nameTables(text, tables).replace(/\$(\d+)/g, (_, number) =>
+    toLiteral(parameters[Number(number) - 1]),
+  );
+}
 
 const MOVED = "is not on this machine";
+
+/** Whether a call did nothing because a shard of its items is on another machine by now; it is a conflict, so it is repeated. */
+export function hasMoved(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.message.endsWith(MOVED);
+}
 
 /**
  * Lets a transaction use the tables of some shards until it ends, as Citus does for its own statements: they can't leave this
  * machine meanwhile, and a transaction that locks a whole table waits. Only the owner of the tables may take these locks, so it runs with
- * the owner's rights, for whoever may add payments. A statement that follows sees everything that was committed before.
+ * the owner's rights, for every role that may add payments. A statement that follows sees everything that was committed before.
  */
 const enterShards = (
   names: ShardTables,
@@ -33,21 +142,14 @@ const enterShards = (
     end if;
   end $$`;
 
-/** Whether a call did nothing because a shard of its items is on another machine by now; it is a conflict, so it is repeated. */
-export function hasMoved(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.message.endsWith(MOVED);
-}
-
 /**
- * Does a kind of work on some shards of this machine, each with its part of the items, and returns the rows of all. The ids are in
- * their order, so two calls never wait for each other. By its first argument Citus passes a call at the coordinator on to the machine of
- * that merchant, to whom all items must belong then; such a call names no shards. The plans of its statements are made once for each
- * connection, for whatever items follow; one that reads a whole small shard would stay in use when the shard has grown.
+ * Runs a statement on some shards of this machine, each with its part of the items, and returns the rows of all. The ids are in
+ * their order, so two calls never wait for each other. The plans are made once for each connection, for whatever items follow;
+ * one that reads a whole small shard would stay in use when the shard has grown.
  */
-const ON_SHARDS = `(merchant text, work text, ids bigint[], items json, further json) returns json language plpgsql
+const ON_SHARDS = `(work text, shards bigint[], items json, further json) returns json language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
   declare
-    shards bigint[] := coalesce(ids, array[get_shard_id_for_distribution_column('payments', merchant)]);
     parts json[];
     results json[] := '{}';
   begin
@@ -61,11 +163,11 @@ const ON_SHARDS = `(merchant text, work text, ids bigint[], items json, further 
     return array_to_json(results);
   end $$`;
 
-/** Does it on one shard. */
+/** Runs it on one shard. */
 function onShard(tables: ShardTables): string {
-  const branches = writeStatements(tables).map(
-    ([name, text]) => `if work = '${name}' then
-      for done in ${text} loop
+  const branches = Object.entries(STATEMENTS).map(
+    ([name, statement]) => `if work = '${name}' then
+      for done in ${toText(statement, tables)} loop
         results := results || to_json(done);
       end loop;
     els`,
@@ -82,7 +184,7 @@ function onShard(tables: ShardTables): string {
   end $$`;
 }
 
-/** Does it on the shard with this id. A text with the name of its function would be planned each time. */
+/** Runs it on the shard with this id. A text with the name of its function would be planned each time. */
 const onAnyShard = (
   shards: readonly string[],
 ) => `(shard bigint, work text, items json, further json) returns json
@@ -104,7 +206,7 @@ const RELEASE = createHash("sha256")
 const NAMES = {
   onShards: `on_shards_${RELEASE}`,
   enterShards: `enter_shards_${RELEASE}`,
-  /** A shard follows in the name of what does it on that one. */
+  /** A shard follows in the name of what runs on that one. */
   onShard: `on_shard_${RELEASE}`,
 };
 
@@ -112,117 +214,77 @@ const NAMES = {
  * Creates the functions of this release in a database with distributed tables, where they are missing. Every machine has those of all
  * shards, so a shard finds its own wherever it moves.
  */
-export async function installFunctions(store: Store): Promise<void> {
-  const missing = await findMissing(store);
-  if (missing.length === 0) return;
-  await store.transaction().execute(async (transaction) => {
+export async function installFunctions(db: Db): Promise<void> {
+  if ((await findMissing(db)).length === 0) return;
+  await db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.functions}::integer, 0)`.execute(transaction);
     for (const [name, definition] of await findMissing(transaction)) {
       const text = definition.replace(/\{(\w+)\}/g, (_, key) => NAMES[key as keyof typeof NAMES]);
       await sql.raw(`create or replace function ${name} ${text}`).execute(transaction);
-      const placed =
-        name === NAMES.onShards
-          ? sql`create_distributed_function(oid::regprocedure, '$1', 'payments', force_delegation => true)`
-          : sql`create_distributed_function(oid::regprocedure)`;
-      await sql`select ${placed} from pg_proc where proname = ${name}`.execute(transaction);
+      await sql`
+        select create_distributed_function(oid::regprocedure) from pg_proc where proname = ${name}`.execute(
+        transaction,
+      );
     }
   });
 }
 
-/**
- * Also those that are on the coordinator only, as after a restored dump, and one that belongs to tables from before these were
- * brought back to one machine and distributed again.
- */
-async function findMissing(store: QueryExecutorProvider): Promise<[string, string][]> {
-  const shards = await readShards(store);
+/** Also those that are on the coordinator only, as after a restored dump. */
+async function findMissing(db: Db): Promise<[string, string][]> {
+  const shards = await readShards(db);
+  const { rows: names } = await sql<{ names: ShardTables }>`
+    select json_object_agg(relname, format('%s.%I', relnamespace::regnamespace, relname)) as names
+    from pg_class where oid = any(${SHARD_TABLES}::text[]::regclass[])`.execute(db);
+  const last: [string, string] = [NAMES.onShard, onAnyShard(shards.map(({ shard }) => shard))];
   const all: [string, string][] = [
-    [NAMES.enterShards, enterShards(await readNames(store))],
+    [NAMES.enterShards, enterShards(names[0]?.names ?? THEMSELVES)],
     [NAMES.onShards, ON_SHARDS],
     ...shards.map(({ shard, tables }): [string, string] => [`${NAMES.onShard}_${shard}`, onShard(tables)]),
-    [NAMES.onShard, onAnyShard(shards.map(({ shard }) => shard))],
+    last,
   ];
   const { rows } = await sql<{ proname: string }>`
     select proname from pg_proc join pg_dist_object on classid = 'pg_proc'::regclass and objid = pg_proc.oid
-    where proname = any(${all.map(([name]) => name)}::text[]) and (proname <> ${NAMES.onShards}
-      or colocationid = (select colocationid from pg_dist_partition where logicalrelid = 'payments'::regclass))`.execute(
-    store,
-  );
+    where proname = any(${all.map(([name]) => name)}::text[])`.execute(db);
   const known = new Set(rows.map(({ proname }) => proname));
   const missing = all.filter(([name]) => !known.has(name));
-  const last = all.at(-1); // knows the shards, so it is outdated when one is new
-  return last && missing.length > 0 ? [...new Set([...missing, last])] : missing;
+  // The last one knows the shards, so it is outdated when one is new.
+  return missing.length > 0 ? [...new Set([...missing, last])] : missing;
 }
 
 /** A shard of the payments, with the names of all tables for its merchants. */
 export type Shard = { readonly shard: string; readonly tables: ShardTables };
 
-/** @param options.here only those on the machine of the store */
-export async function readShards(store: QueryExecutorProvider, { here = false } = {}): Promise<Shard[]> {
+export async function readShards(db: Db): Promise<Shard[]> {
   const { rows } = await sql<Shard>`
     select p.shardid::text as shard, json_object_agg(c.relname, shard_name(own.logicalrelid, own.shardid)) as tables
     from pg_dist_shard p
     join pg_dist_shard own on own.shardminvalue = p.shardminvalue or own.shardminvalue is null
     join pg_class c on c.oid = own.logicalrelid
-    where p.logicalrelid = 'payments'::regclass and (not ${here}::boolean or p.shardid in (${sql.raw(LOCAL_SHARDS)}))
-      and own.logicalrelid = any(${SHARD_TABLES}::text[]::regclass[])
-    group by p.shardid order by p.shardid`.execute(store);
+    where p.logicalrelid = 'payments'::regclass and own.logicalrelid = any(${SHARD_TABLES}::text[]::regclass[])
+    group by p.shardid order by p.shardid`.execute(db);
   return rows;
 }
 
-/** The shards of the payments on the machine that is asked. */
-export const LOCAL_SHARDS = `
-  select shardid from pg_dist_shard join pg_dist_placement using (shardid) join pg_dist_local_group using (groupid)
-  where logicalrelid = 'payments'::regclass order by shardid`;
-
-async function readNames(store: QueryExecutorProvider): Promise<ShardTables> {
-  const { rows } = await sql<{ names: ShardTables }>`
-    select json_object_agg(relname, format('%s.%I', relnamespace::regnamespace, relname)) as names
-    from pg_class where oid = any(${SHARD_TABLES}::text[]::regclass[])`.execute(store);
-  return rows[0]?.names ?? THEMSELVES;
-}
-
 /**
- * Does a kind of work with items, in one call.
+ * Runs a statement with items, in one call.
  *
- * @param store of the machine with the rows of all items, or of the coordinator when they belong to one merchant
+ * @param db of the machine with the rows of all items
+ * @param shardOf the shard of each merchant
  * @returns the rows, which are of JSON
- * @throws UnknownShardError when it is not known in which shard the rows of an item are
  */
 export async function callOnShards<Row>(
-  store: QueryExecutorProvider,
-  work: ShardStatement,
-  items: readonly OfMerchant[],
+  db: Db,
+  work: keyof typeof STATEMENTS,
+  shardOf: ReadonlyMap<string, number>,
+  items: readonly { readonly merchant: string }[],
   further: Readonly<Record<string, unknown>> = {},
 ): Promise<Row[]> {
-  if (items.length === 0) return [];
-  const [ids, parts] = toParts(items, statementsOf(store).shardOf);
-  const { rows } = await sql<{ results: Row[][] }>`
-    select ${sql.raw(NAMES.onShards)}(${items[0]?.merchant ?? ""}::text, ${work}::text, ${ids}::bigint[], ${JSON.stringify(parts)}::json,
-      ${JSON.stringify(further)}::json) as results`.execute(store);
-  return (rows[0]?.results ?? []).flat();
-}
-
-/** The ids of shards, and the items of each; without ids where the coordinator finds the shard. */
-function toParts<Item extends OfMerchant>(
-  items: readonly Item[],
-  shardOf: Statements["shardOf"],
-): [number[] | null, Item[][]] {
-  if (!shardOf) return [null, [[...items]]];
-  const parts = Map.groupBy(items, ({ merchant }) => {
-    const shard = shardOf(merchant);
-    if (shard === undefined) throw new UnknownShardError();
-    return shard;
-  });
+  const parts = Map.groupBy(items, ({ merchant }) => shardOf.get(merchant) ?? 0); // shard 0 counts as moved
   const inOrder = [...parts].sort(([a], [b]) => a - b);
-  return [inOrder.map(([shard]) => shard), inOrder.map(([, part]) => part)];
-}
-
-/** The shard of a merchant was forgotten since its machine was found; a conflict, so the caller finds it again. */
-class UnknownShardError extends Error {
-  override readonly name = "UnknownShardError";
-  readonly code = "40001";
-
-  constructor() {
-    super("The shard of a merchant is not known.");
-  }
+  const { rows } = await sql<{ results: Row[][] }>`
+    select ${sql.raw(NAMES.onShards)}(${work}::text, ${inOrder.map(([shard]) => shard)}::bigint[],
+      ${JSON.stringify(inOrder.map(([, part]) => part))}::json, ${JSON.stringify(further)}::json) as results`.execute(
+    db,
+  );
+  return (rows[0]?.results ?? []).flat();
 }

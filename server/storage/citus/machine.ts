@@ -1,37 +1,34 @@
 import { setTimeout } from "node:timers/promises";
+import pg from "pg";
 import { inStatementSpan } from "../../observability/tracing.ts";
 import { type Connection, listenOnPostgres } from "../database/connection.ts";
-import {
-  createPool,
-  createPreparedRunner,
-  type Pool,
-  type PoolOptions,
-  type RunStatement,
-} from "../database/pool.ts";
-import type { Store } from "../database/tables.ts";
+import { toDb } from "../database/database.ts";
+import { createPool, createPreparedRunner, type PoolOptions, type RunStatement } from "../database/pool.ts";
+import type { Db } from "../database/tables.ts";
 import { isStatementTimeout } from "../database/unavailable.ts";
-import { hasMoved } from "./functions.ts";
-import { createQuestions, type Question } from "./questions.ts";
+import { hasMoved, nameTables, type Shard } from "./functions.ts";
+
+/** For calls, and for background work. */
+export type Kind = "db" | "background";
 
 /** A machine of a cluster, as a server sees it. */
 export type Machine = {
-  /** For work that callers wait for, and for other work. */
-  readonly stores: { readonly db: Store; readonly background: Store };
+  readonly url: string;
+  readonly db: Db;
+  readonly background: Db;
   /** Whether it has responded lately, as each kind of work needs it. */
-  responds(kind: keyof Machine["stores"]): boolean;
-  /** Runs a query on each of its shards. */
-  ask<Row>(question: Question): Promise<Row[]>;
+  responds(kind: Kind): boolean;
+  /** Its shards from now on. */
+  keep(shards: readonly Shard[]): void;
+  /** Runs work on each of its shards, whose tables have their own names, and leaves out those that have gone. */
+  onShards<Result>(work: (shard: Db) => Promise<Result>): Promise<Result[]>;
   listen(...listening: Parameters<Connection["listen"]>): Promise<void>;
   /** Ends what was begun with this function. */
   unlisten(onNotification: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
 };
 
-export type MachineParts = {
-  /** For connections of calls, and of background work. */
-  readonly db: PoolOptions;
-  readonly background: PoolOptions;
-  readonly openStore: (pool: Pool, run: RunStatement) => Store;
+export type MachineParts = Readonly<Record<Kind, PoolOptions>> & {
   /** Called after a statement has found that its rows are no longer here. */
   readonly onMoved: () => Promise<void>;
 };
@@ -48,11 +45,11 @@ export class UnresponsiveError extends Error {
 }
 
 /** Connections of a server to each machine. One more is for `select 1`, and one more listens. */
-const CONNECTIONS = { db: 10, background: 4, questions: 2 };
-/** A question looks only at rows that wait or are in progress. Milliseconds. */
-const QUESTION_MS = 5_000;
+const CONNECTIONS = { db: 10, background: 4, shards: 4 };
 /** A plan is made once for each connection, for whatever values follow, and must fit when a small shard has grown. */
-const QUESTION_SETTINGS = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off";
+const SHARD_SETTINGS = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off";
+/** How long a statement on a shard may take: it looks only at rows that wait or are in progress. Milliseconds. */
+const SHARD_MS = 5_000;
 /** How often a machine is asked whether it responds, and how long it may take, in milliseconds. */
 const PROBE_MS = 500;
 const SILENCE_MS = 1_500;
@@ -61,41 +58,52 @@ const SILENCE_MS = 1_500;
  * must not wait for it; a call would fail.
  */
 const MISSES = { background: 1, db: 2 };
+/** After a shard has left, its tables go, too. */
+const NO_SUCH_TABLE = "42P01";
 
 /**
  * Connects when it is needed. By `select 1` on a connection of its own it notices a machine that does not respond, be it
  * silent or gone: then the statements under way are cut, so that nobody waits for their results, and the next ones are refused
  * until the machine responds again. As long as it responds to other statements, it is only slow.
  */
-export function createMachine(url: string, { db, background, openStore, onMoved }: MachineParts): Machine {
-  const questions = createPool(url, {
+export function createMachine(url: string, { db, background, onMoved }: MachineParts): Machine {
+  const shardPool = createPool(url, {
     ...background,
-    size: CONNECTIONS.questions,
+    size: CONNECTIONS.shards,
     connectMs: SILENCE_MS,
-    statementMs: QUESTION_MS,
-    settings: [background.settings, QUESTION_SETTINGS].join(";"),
+    statementMs: SHARD_MS,
+    settings: SHARD_SETTINGS,
   });
-  const pools = {
-    db: createPool(url, { ...db, size: CONNECTIONS.db }),
-    // Whoever waits for a connection when the machine becomes silent is not cut.
-    background: createPool(url, { ...background, size: CONNECTIONS.background, connectMs: SILENCE_MS }),
-  };
+  const callPool = createPool(url, { ...db, size: CONNECTIONS.db });
+  // A statement that waits for a connection when the machine becomes silent is not cut.
+  const backgroundPool = createPool(url, {
+    ...background,
+    size: CONNECTIONS.background,
+    connectMs: SILENCE_MS,
+  });
   const probe = createPool(url, { size: 1, connectMs: SILENCE_MS, statementMs: SILENCE_MS - 1_000 });
   const listeners = new Map<(payload: string) => void, ReturnType<Connection["listen"]>>();
   const closing = new AbortController();
+  let shards = new Map<string, Db>();
   let misses = 0;
   let heardMs = performance.now();
-  const prepared = createPreparedRunner();
-  const run: RunStatement = async (runner, text, values) => {
-    const result = await inStatementSpan(text, () => prepared(runner, text, values)).catch(
-      async (error: unknown) => {
+
+  function createRunner(prepared: RunStatement): RunStatement {
+    return async (runner, text, values) => {
+      const running = inStatementSpan(text, () => prepared(runner, text, values));
+      const result = await running.catch(async (error: unknown) => {
         if (hasMoved(error)) await onMoved().catch(() => {});
         throw error;
-      },
-    );
-    heardMs = performance.now();
-    return result;
-  };
+      });
+      heardMs = performance.now();
+      return result;
+    };
+  }
+
+  function toShardDb({ shard, tables }: Shard): Db {
+    const run = createRunner(createPreparedRunner(`q${shard}_`));
+    return toDb(shardPool, (runner, text, values) => run(runner, nameTables(text, tables), values));
+  }
 
   async function watch(): Promise<void> {
     const { signal } = closing;
@@ -113,16 +121,33 @@ export function createMachine(url: string, { db, background, openStore, onMoved 
   }
 
   function miss(count: number): void {
-    if (misses < MISSES.background) for (const pool of [pools.background, questions]) pool.cut();
-    if (misses < MISSES.db && count >= MISSES.db) pools.db.cut();
+    if (misses < MISSES.background) for (const pool of [backgroundPool, shardPool]) pool.cut();
+    if (misses < MISSES.db && count >= MISSES.db) callPool.cut();
     misses = count;
   }
 
   const watching = watch();
+  const run = createRunner(createPreparedRunner());
   return {
-    stores: { db: openStore(pools.db, run), background: openStore(pools.background, run) },
+    url,
+    db: toDb(callPool, run),
+    background: toDb(backgroundPool, run),
     responds: (kind) => misses < MISSES[kind],
-    ask: createQuestions((runQuestion) => openStore(questions, runQuestion)),
+    keep(present) {
+      shards = new Map(present.map((one) => [one.shard, shards.get(one.shard) ?? toShardDb(one)]));
+    },
+    async onShards<Result>(work: (shard: Db) => Promise<Result>) {
+      const results = [...shards.values()].map((shard) =>
+        work(shard).then(
+          (result) => [result],
+          (error: unknown) => {
+            if (error instanceof pg.DatabaseError && error.code === NO_SUCH_TABLE) return [];
+            throw error;
+          },
+        ),
+      );
+      return (await Promise.all(results)).flat();
+    },
     async listen(channel, onNotification, onListening) {
       const { onConnectionError = () => {} } = db;
       const options = { connectionString: url, channel, onNotification, onListening, onConnectionError };
@@ -139,7 +164,7 @@ export function createMachine(url: string, { db, background, openStore, onMoved 
       closing.abort();
       await watching;
       await Promise.all([...listeners.values()].map(async (listening) => (await listening).close()));
-      await Promise.all([pools.db, pools.background, questions, probe].map((pool) => pool.close()));
+      await Promise.all([callPool, backgroundPool, shardPool, probe].map((pool) => pool.close()));
     },
   };
 }

@@ -1,14 +1,16 @@
-import { execFile as runFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { createReadStream, existsSync, openAsBlob } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
-import { inspect, promisify } from "node:util";
+import { inspect } from "node:util";
+import { createGunzip } from "node:zlib";
 import { PGlite, types } from "@electric-sql/pglite";
+import { unpackTar } from "modern-tar/fs";
 import { IN_MEMORY } from "../../config/store-settings.ts";
 import type { Connection } from "./connection.ts";
 import { DataDirIncompleteError, DataDirUnusableError, lockDataDir } from "./lock.ts";
-import { readPreparedCluster } from "./prepared-cluster.ts";
 import { StoreStartError } from "./start-error.ts";
 
 /** The messages of Node, PostgreSQL and its WebAssembly runtime for a full disk. */
@@ -90,7 +92,8 @@ async function openCluster(folder: string): Promise<PGlite> {
 
 /** Nothing of it is ever written to disk. */
 async function openInMemory(): Promise<PGlite> {
-  return PGlite.create({ dataDir: "memory://", loadDataDir: await readPreparedCluster(), ...OPTIONS });
+  const loadDataDir = await openAsBlob(preparedCluster(), { type: "application/gzip" });
+  return PGlite.create({ dataDir: "memory://", loadDataDir, ...OPTIONS });
 }
 
 /** The release of PostgreSQL whose files the embedded store reads. */
@@ -111,19 +114,32 @@ async function explainDamage(folder: string, cause: unknown): Promise<StoreStart
   );
 }
 
-const execFile = promisify(runFile);
-/** Its name ends like that of this module, because packages contain JavaScript. */
-const CREATE_CLUSTER = fileURLToPath(new URL(`./create-cluster${extname(import.meta.url)}`, import.meta.url));
+const CLUSTER = "prepopulatedfs.tgz";
+
+/**
+ * The files of an empty PostgreSQL, as a compressed archive. It was made in advance, because `initdb` in WebAssembly takes two
+ * seconds. Our packages contain the file itself: the package that it comes from would also install another release of the database.
+ */
+function preparedCluster(): string {
+  const own = fileURLToPath(new URL(CLUSTER, import.meta.url));
+  if (existsSync(own)) return own;
+  const { resolve } = createRequire(import.meta.url);
+  return join(dirname(resolve("@electric-sql/pglite-prepopulatedfs")), CLUSTER);
+}
 
 /**
  * Creates the files of an empty PostgreSQL in a folder that does not exist yet. They are written to a folder next to it,
- * which is then renamed, so that a killed process leaves no folder that looks complete. A separate process writes them,
- * because its memory is freed when it ends.
+ * which is then renamed, so that a killed process leaves no folder that looks complete.
  */
 export async function createCluster(folder: string): Promise<void> {
   const unfinished = `${folder}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  await execFile(process.execPath, [CREATE_CLUSTER, unfinished]);
+  await mkdir(unfinished, { mode: 0o700 });
+  const files = unpackTar(unfinished, {
+    // In the archive, everyone may write to it.
+    map: (header) => ({ ...header, mode: header.type === "directory" ? 0o700 : 0o600 }),
+  });
+  await pipeline(createReadStream(preparedCluster()), createGunzip(), files);
   await rename(unfinished, folder);
 }
 

@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from "kysely/migration";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
-import { firstTables } from "./migrations/0001-first-tables.ts";
-import type { Store } from "./tables.ts";
+import { initialTables } from "./initial-tables.ts";
+import type { Db } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
 /** Applied in the order of their names. A released migration is never changed. */
 export const MIGRATIONS: Migrations = {
-  "0001-first-tables": firstTables,
+  "0001-initial-tables": initialTables,
 };
 
 /**
@@ -18,7 +18,7 @@ export const MIGRATIONS: Migrations = {
  *
  * @throws the database's error; also when a newer release has migrated the database already
  */
-export async function migrateToLatest(db: Store, migrations = MIGRATIONS): Promise<void> {
+export async function migrateToLatest(db: Db, migrations = MIGRATIONS): Promise<void> {
   if (await areApplied(db, Object.keys(migrations))) return;
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
   const { error } = await migrator.migrateToLatest();
@@ -26,7 +26,7 @@ export async function migrateToLatest(db: Store, migrations = MIGRATIONS): Promi
 }
 
 /** The library finds this out as well, but first it describes all tables of the database twice: 0.2 s on the embedded store. */
-async function areApplied(db: Store, names: readonly string[]): Promise<boolean> {
+async function areApplied(db: Db, names: readonly string[]): Promise<boolean> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass(${DEFAULT_MIGRATION_TABLE}) is not null as exists`.execute(db);
   if (rows[0]?.exists !== true) return false;
@@ -44,7 +44,7 @@ const PAUSE_MS = 100;
  * lock, and the others wait and then find nothing to do. They ask repeatedly, because an index that is built while writers go
  * on waits for every statement that began before, also for one that waits for this lock.
  */
-export async function migrateBesideOthers(db: Store, migrations = MIGRATIONS): Promise<void> {
+export async function migrateBesideOthers(db: Db, migrations = MIGRATIONS): Promise<void> {
   await db.connection().execute(async (connection) => {
     while (!(await tryLock(connection))) await setTimeout(PAUSE_MS);
     try {
@@ -55,7 +55,7 @@ export async function migrateBesideOthers(db: Store, migrations = MIGRATIONS): P
   });
 }
 
-async function tryLock(connection: Store): Promise<boolean> {
+async function tryLock(connection: Db): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
     select pg_try_advisory_lock(${ADVISORY_LOCKS.migration}::integer, 0) as locked`.execute(connection);
   return rows[0]?.locked === true;

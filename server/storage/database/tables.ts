@@ -1,4 +1,4 @@
-import type { ColumnType, Generated, Kysely } from "kysely";
+import type { ColumnType, Generated, Kysely, RawBuilder } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType, SubscriptionType } from "../../domain/events.ts";
@@ -6,7 +6,10 @@ import type { OriginalStatus, RefundErrorCode, RefundStatus } from "../../domain
 import type { TraceContext } from "../../domain/trace-context.ts";
 
 /** The database, or a transaction in it; every storage function takes one first. */
-export type Store = Kysely<Tables>;
+export type Db = Kysely<Tables>;
+
+/** A value of a statement, or an expression for it where the statement is part of another text. */
+export type Value<Type> = Type | RawBuilder<Type>;
 
 /** A status that a payment took, and the domain time at which it did (ISO 8601, UTC). */
 export type HistoryEntry = { readonly status: RefundStatus | OriginalStatus; readonly at: string };

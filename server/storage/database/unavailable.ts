@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { FullError } from "../../admission/bulkhead.ts";
 
 /** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
@@ -62,7 +63,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /** Whether nothing was stored because of concurrent transactions, so that a retry may succeed at once. */
-export function isConflict(error: unknown): boolean {
+function isConflict(error: unknown): boolean {
   const code = toCode(error);
   return code.length === 5 && code.startsWith(CONFLICT_CLASS);
 }
@@ -94,4 +95,20 @@ function toCode(error: unknown): string {
 /** Whether the database has not responded to a statement at all, so that the connection still waits for it. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === SILENCE;
+}
+
+const MAX_CONFLICTS = 4;
+/** Longest wait before the first retry, in milliseconds; it doubles with each later one. */
+const CONFLICT_PAUSE_MS = 10;
+
+/** Repeats work that the database has rolled back because of concurrent transactions, as in a deadlock. */
+export async function repeatAfterConflicts<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let conflicts = 1; ; conflicts += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error) || conflicts === MAX_CONFLICTS) throw error;
+      await setTimeout(Math.random() * CONFLICT_PAUSE_MS * 2 ** conflicts);
+    }
+  }
 }

@@ -1,8 +1,6 @@
 import { sql } from "kysely";
-import type { Store } from "../database/tables.ts";
-import type { PaymentKey } from "../statements/payment-record.ts";
-import { statementsOf, storeOf } from "../statements/statements.ts";
-import { getPayment } from "./payment-queries.ts";
+import type { Db } from "../database/tables.ts";
+import type { PaymentKey } from "./payment-record.ts";
 
 /** What a database has held at a time. It loses none of it, because refunds and payouts are never removed. */
 export type HighWaterMark = {
@@ -14,37 +12,35 @@ export type HighWaterMark = {
 };
 
 /** The newest refund and payout. */
-export async function readHighWaterMark(store: Store): Promise<HighWaterMark> {
-  const { rows } = await sql<{ at: Date; position: number | null }>`
-    select clock_timestamp() as at, max(position) as position from payouts`.execute(store);
-  // On a cluster, each part of the table has its own.
-  const refunds = await statementsOf(store).findOverall(
-    store,
-    sql<PaymentKey>`
-      select merchant, payment_id as "paymentId" from payments
-      where payment_id >= 'rfd_' and payment_id < 'rfd\`' order by payment_id desc limit 1`,
-  );
-  const newest = refunds.toSorted((a, b) => (a.paymentId > b.paymentId ? -1 : 1)).slice(0, 1);
-  const [{ at, position } = { at: new Date(0), position: null }] = rows;
-  return { at, refunds: newest, position: position ?? 0 };
+export async function readHighWaterMark(db: Db): Promise<HighWaterMark> {
+  return { ...(await readLastPayout(db)), refunds: await findNewestRefund(db) };
+}
+
+/** The position of the newest payout, and the present time. */
+export async function readLastPayout(db: Db): Promise<Pick<HighWaterMark, "at" | "position">> {
+  const { rows } = await sql<Pick<HighWaterMark, "at" | "position">>`
+    select clock_timestamp() as at, coalesce(max(position), 0) as position from payouts`.execute(db);
+  return rows[0] ?? { at: new Date(0), position: 0 };
+}
+
+/** At most one. */
+export async function findNewestRefund(db: Db): Promise<readonly PaymentKey[]> {
+  const { rows } = await sql<PaymentKey>`
+    select merchant, payment_id as "paymentId" from payments
+    where payment_id >= 'rfd_' and payment_id < 'rfd\`' order by payment_id desc limit 1`.execute(db);
+  return rows;
 }
 
 /** What the database lacks of a mark, as a text; undefined when it has all of it. */
-export async function findMissing(
-  store: Store,
-  { refunds, position }: HighWaterMark,
-): Promise<string | undefined> {
-  for (const refund of refunds) {
-    if (!(await getPayment(await storeOf(store, refund.merchant), refund)))
-      return `the refund ${refund.paymentId} of ${refund.merchant}`;
+export async function findMissing(db: Db, { refunds, position }: HighWaterMark): Promise<string | undefined> {
+  for (const { merchant, paymentId } of refunds) {
+    const { rows } = await sql`
+      select from payments where payment_id = ${paymentId} and merchant = ${merchant}`.execute(db);
+    if (rows.length === 0) return `the refund ${paymentId} of ${merchant}`;
   }
   if (position === 0) return undefined;
-  const row = await store
-    .selectFrom("payouts")
-    .select("position")
-    .where("position", "=", position)
-    .executeTakeFirst();
-  return row ? undefined : `the payout at ${position}`;
+  const { rows } = await sql`select from payouts where position = ${position}`.execute(db);
+  return rows.length === 0 ? `the payout at ${position}` : undefined;
 }
 
 /**
@@ -54,10 +50,10 @@ export async function findMissing(
  * @returns whether this call was the first to notice
  */
 export async function holdAfterRestore(
-  store: Store,
+  db: Db,
   { at, missing }: { at: Date; missing: string },
 ): Promise<boolean> {
-  return store.transaction().execute(async (transaction) => {
+  return db.transaction().execute(async (transaction) => {
     const { rows } = await sql`
       insert into deployment as known (mode, restored_at) values ('production', clock_timestamp())
       on conflict (single_row) do update set restored_at = excluded.restored_at

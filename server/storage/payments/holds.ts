@@ -1,8 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import { sql } from "kysely";
-import type { Store } from "../database/tables.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../database/tables.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
-import { ALL } from "../statements/holds.ts";
+
+/** No merchant has an empty name, so it can stand for all of them. */
+export const ALL = "";
 
 /** While a merchant is held, none of its refunds becomes AUTHORIZED: they are accepted, and stay PENDING. */
 export type Hold = {
@@ -13,14 +15,16 @@ export type Hold = {
   readonly heldAt: Date;
 };
 
+/** The condition that refunds of a merchant are held. */
+export function isHeld(merchant: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`exists (select from holds where holds.merchant in (${sql.lit(ALL)}, ${merchant}))`;
+}
+
 /** All holds, oldest first. */
-export async function listHolds(store: Store): Promise<Hold[]> {
-  const rows = await store.selectFrom("holds").selectAll().orderBy("held_at").orderBy("merchant").execute();
-  return rows.map(({ merchant, reason, held_at: heldAt }) => ({
-    merchant: merchant === ALL ? undefined : merchant,
-    reason,
-    heldAt,
-  }));
+export async function listHolds(db: Db): Promise<Hold[]> {
+  const { rows } = await sql<Hold & { merchant: string }>`
+    select merchant, reason, held_at as "heldAt" from holds order by held_at, merchant`.execute(db);
+  return rows.map((row) => ({ ...row, merchant: row.merchant === ALL ? undefined : row.merchant }));
 }
 
 /**
@@ -29,10 +33,10 @@ export async function listHolds(store: Store): Promise<Hold[]> {
  * @returns false when they are held already; then the first reason stays
  */
 export async function hold(
-  store: Store,
+  db: Db,
   { merchant = ALL, reason }: { merchant?: string | undefined; reason: string },
 ): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await store
+  const { numInsertedOrUpdatedRows } = await db
     .insertInto("holds")
     .values({ merchant, reason })
     .onConflict((conflict) => conflict.doNothing())
@@ -46,11 +50,8 @@ export async function hold(
  *
  * @returns whether there was one
  */
-export async function release(store: Store, { merchant = ALL }: Pick<Hold, "merchant">): Promise<boolean> {
-  const { numDeletedRows } = await store
-    .deleteFrom("holds")
-    .where("merchant", "=", merchant)
-    .executeTakeFirst();
+export async function release(db: Db, { merchant = ALL }: Pick<Hold, "merchant">): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom("holds").where("merchant", "=", merchant).executeTakeFirst();
   return numDeletedRows === 1n;
 }
 
@@ -73,13 +74,13 @@ export type HoldWait = {
  * @returns false when the operator has interrupted
  */
 export async function untilHeld(
-  store: Store,
+  db: Db,
   { signal, onWaiting }: HoldWait = {},
   pausesMs: readonly number[] = PAUSES_MS,
 ): Promise<boolean> {
   const last = pausesMs.length - 1;
-  for (let tries = 0; !(await tryLock(store)); tries += 1) {
-    if (tries === last) onWaiting?.(await findReaders(store));
+  for (let tries = 0; !(await tryLock(db)); tries += 1) {
+    if (tries === last) onWaiting?.(await findReaders(db));
     await setTimeout(pausesMs[Math.min(tries, last)], undefined, { signal }).catch(() => {});
     if (signal?.aborted) return false;
   }
@@ -87,17 +88,17 @@ export async function untilHeld(
 }
 
 /** The sessions that have read the holds in a transaction that goes on; on a cluster, those of the coordinator. */
-async function findReaders(store: Store): Promise<number[]> {
+async function findReaders(db: Db): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`
     select distinct l.pid from pg_locks l join pg_database d on d.oid = l.database
     where d.datname = current_database() and l.relation = 'holds'::regclass and l.granted and l.pid <> pg_backend_pid()
-    order by l.pid`.execute(store);
+    order by l.pid`.execute(db);
   return rows.map(({ pid }) => pid);
 }
 
-async function tryLock(store: Store): Promise<boolean> {
+async function tryLock(db: Db): Promise<boolean> {
   try {
-    await store.transaction().execute(async (transaction) => {
+    await db.transaction().execute(async (transaction) => {
       await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(transaction);
       await sql`lock table holds in access exclusive mode`.execute(transaction);
     });

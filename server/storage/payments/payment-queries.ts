@@ -1,19 +1,18 @@
 import { sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import type { Store } from "../database/tables.ts";
+import type { Db } from "../database/tables.ts";
 import {
   exactTexts,
   type PaymentKey,
   type PaymentRecord,
   type RequestKey,
   toPaymentRecord,
-} from "../statements/payment-record.ts";
-import { findByRequestKeys } from "../statements/statements.ts";
+} from "./payment-record.ts";
 
 /** A payment or refund of this merchant. */
-export async function getPayment(store: Store, key: PaymentKey): Promise<PaymentRecord | undefined> {
-  const row = await store
+export async function getPayment(db: Db, key: PaymentKey): Promise<PaymentRecord | undefined> {
+  const row = await db
     .selectFrom("payments")
     .selectAll()
     .select(exactTexts)
@@ -24,15 +23,21 @@ export async function getPayment(store: Store, key: PaymentKey): Promise<Payment
 }
 
 /** The payment or refund that has a requestKey of this merchant (D10). */
-export async function findByRequestKey(store: Store, key: RequestKey): Promise<PaymentRecord | undefined> {
-  const [record] = await findByRequestKeys(store, [key]);
-  return record;
+export async function findByRequestKey(db: Db, key: RequestKey): Promise<PaymentRecord | undefined> {
+  const row = await db
+    .selectFrom("payments")
+    .selectAll()
+    .select(exactTexts)
+    .where("request_key", "=", key.requestKey)
+    .where("merchant", "=", key.merchant)
+    .executeTakeFirst();
+  return row && toPaymentRecord(row);
 }
 
 /** Whether a merchant has any payment. */
-export async function hasPayments(store: Store, { merchant }: { merchant: string }): Promise<boolean> {
+export async function hasPayments(db: Db, { merchant }: { merchant: string }): Promise<boolean> {
   const { rows } = await sql`
-    select from payments where merchant = ${merchant} and sequence >= 0 limit 1`.execute(store); // by the index for the newest
+    select from payments where merchant = ${merchant} and sequence >= 0 limit 1`.execute(db); // by the index for the newest
   return rows.length > 0;
 }
 
@@ -41,13 +46,13 @@ export type IssuingCall = { readonly caller: CallerIdentity | null; readonly tra
 
 /** The calls that issued refunds of a merchant, by paymentId. None for a refund whose first event was removed or erased. */
 export async function readIssuingCalls(
-  store: Store,
+  db: Db,
   { merchant, paymentIds }: { merchant: string; paymentIds: readonly string[] },
 ): Promise<ReadonlyMap<string, IssuingCall>> {
   const { rows } = await sql<IssuingCall & { resource_id: string }>`
     select resource_id, caller, trace from events
     where resource_id = any(${[...paymentIds]}::text[]) and merchant = ${merchant} and split_part(type, '.', 1) = 'refund'
-      and sequence = 1`.execute(store);
+      and sequence = 1`.execute(db);
   return new Map(rows.map(({ resource_id, ...call }) => [resource_id, call]));
 }
 
@@ -68,7 +73,7 @@ type Position = { readonly createdAt: Date; readonly paymentId: string };
  * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
  */
 export async function listPayments(
-  store: Store,
+  db: Db,
   {
     merchant,
     kind,
@@ -91,7 +96,7 @@ export async function listPayments(
   const after = cursor === undefined ? undefined : fromCursor(cursor);
   if (cursor !== undefined && !after) return "invalid-cursor";
 
-  let query = store.selectFrom("payments").selectAll().select(exactTexts).where("merchant", "=", merchant);
+  let query = db.selectFrom("payments").selectAll().select(exactTexts).where("merchant", "=", merchant);
   // A payment has few refunds, which have an index of their own. All other queries need the condition of the index for the
   // newest payments.
   query =

@@ -8,15 +8,10 @@ import {
   type RefundStatus,
   statusesLeftBy,
 } from "../../domain/refunds.ts";
-import type { HistoryEntry, Store } from "../database/tables.ts";
-import {
-  type DebitRecord,
-  exactTexts,
-  type PaymentKey,
-  toDebitRecord,
-} from "../statements/payment-record.ts";
-import { insertEvents, statementsOf } from "../statements/statements.ts";
-import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./refund-transitions.ts";
+import type { Db, HistoryEntry } from "../database/tables.ts";
+import { insertEvents } from "../webhooks/events.ts";
+import { type DebitRecord, exactTexts, isOneOf, type PaymentKey, toDebitRecord } from "./payment-record.ts";
+import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./transitions.ts";
 
 /** An original payment as it is at the payment system. Amount in cents. */
 export type NewPayment = PaymentKey & {
@@ -46,11 +41,12 @@ export type TransitionResult =
  *
  * @returns the record, or undefined when this merchant has used the paymentId or the requestKey already
  */
-export async function insertPayment(store: Store, payment: NewPayment): Promise<DebitRecord | undefined> {
+export async function insertPayment(db: Db, payment: NewPayment): Promise<DebitRecord | undefined> {
   const { paymentId, merchant, status, amountCents, settledAt, now } = payment;
   const history: HistoryEntry[] = [{ status, at: now.toISOString() }];
-  return store.transaction().execute(async (transaction) => {
-    const row = await transaction
+  const { requestKey = null, clientReferenceId = null } = payment;
+  return db.transaction().execute(async (transaction) => {
+    const { numInsertedOrUpdatedRows } = await transaction
       .insertInto("payments")
       .values({
         payment_id: paymentId,
@@ -58,26 +54,25 @@ export async function insertPayment(store: Store, payment: NewPayment): Promise<
         kind: "DEBIT",
         status,
         amount_cents: amountCents,
-        request_key: payment.requestKey ?? null,
-        client_reference_id: payment.clientReferenceId ?? null,
+        request_key: requestKey,
+        client_reference_id: clientReferenceId,
         settled_at: settledAt,
         history: JSON.stringify(history),
         sequence: 0,
         created_at: now,
       })
       .onConflict((conflict) => conflict.doNothing())
-      .returningAll()
-      .returning(statementsOf(transaction).returnedTexts)
       .executeTakeFirst();
-    if (!row) return undefined;
-    const record = toDebitRecord(row);
+    if (numInsertedOrUpdatedRows === 0n) return undefined;
+    const facts = { paymentId, merchant, status, amountCents, settledAt, requestKey, clientReferenceId };
+    const record = { ...facts, kind: "DEBIT", history, refundedCents: 0, createdAt: now } as const;
     if (payment.emitted) await emitEvent(transaction, record, now);
     return record;
   });
 }
 
 /** Writes the event of the status that an original payment has taken; none for `PROCESSING`. */
-async function emitEvent(transaction: Store, payment: DebitRecord, at: Date): Promise<void> {
+async function emitEvent(transaction: Db, payment: DebitRecord, at: Date): Promise<void> {
   const { paymentId, merchant, status } = payment;
   if (status === "PROCESSING") return;
   const { sequence } = await transaction
@@ -87,33 +82,32 @@ async function emitEvent(transaction: Store, payment: DebitRecord, at: Date): Pr
     .where("merchant", "=", merchant)
     .returning("sequence")
     .executeTakeFirstOrThrow();
-  const view = { ...toPaymentView(payment), status: status satisfies EmittedStatus };
-  const event = paymentEvent(view, { at, sequence });
-  await insertEvents(transaction, [{ ...event, merchant, resourceId: paymentId, sequence, occurredAt: at }]);
+  const event = paymentEvent({ ...toPaymentView(payment), status }, { at, sequence });
+  await insertEvents(transaction, merchant, [{ ...event, resourceId: paymentId, sequence, occurredAt: at }]);
 }
 
 /** The original payment settled: its pending refunds get their due date (D16). */
 export async function settleOriginal(
-  store: Store,
+  db: Db,
   { merchant, paymentId, settledAt, now }: PaymentKey & { settledAt: Date; now: Date },
 ): Promise<TransitionResult> {
-  return transitionOriginal(store, { merchant, paymentId, to: "SETTLED", settledAt, now });
+  return transitionOriginal(db, { merchant, paymentId, to: "SETTLED", settledAt, now });
 }
 
 /** The original debit failed, before or after it settled: its refunds fail with it (D12). */
 export async function failOriginal(
-  store: Store,
+  db: Db,
   { merchant, paymentId, now }: PaymentKey & { now: Date },
 ): Promise<TransitionResult> {
-  return transitionOriginal(store, { merchant, paymentId, to: "FAILED", now });
+  return transitionOriginal(db, { merchant, paymentId, to: "FAILED", now });
 }
 
 /** The service had to cover the original payment: its refunds fail (D12). */
 export async function coverOriginal(
-  store: Store,
+  db: Db,
   { merchant, paymentId, now }: PaymentKey & { now: Date },
 ): Promise<TransitionResult> {
-  return transitionOriginal(store, { merchant, paymentId, to: "COVERED", now });
+  return transitionOriginal(db, { merchant, paymentId, to: "COVERED", now });
 }
 
 type TransitionRequest = PaymentKey & {
@@ -123,8 +117,8 @@ type TransitionRequest = PaymentKey & {
 };
 
 /** Changes an original payment, its event and its refunds in one transaction, which locks its row first (D12a). */
-async function transitionOriginal(store: Store, request: TransitionRequest): Promise<TransitionResult> {
-  return store.transaction().execute(async (transaction) => {
+async function transitionOriginal(db: Db, request: TransitionRequest): Promise<TransitionResult> {
+  return db.transaction().execute(async (transaction) => {
     const current = await lockDebit(transaction, request);
     if (!current) return { kind: "not-found" };
     const transition = originalTransition(current.status, request.to);
@@ -133,7 +127,7 @@ async function transitionOriginal(store: Store, request: TransitionRequest): Pro
     const failedRefunds = transition.refundTrigger
       ? await failRefunds(transaction, request, transition.refundTrigger)
       : [];
-    const payment = await updateDebit(transaction, request);
+    const payment = await updateDebit(transaction, current, request);
     // After it: only refunds of settled payments may have a due date.
     if (request.settledAt) await setDue(transaction, request, refundDueAt(request.settledAt));
     await emitEvent(transaction, payment, request.now);
@@ -142,7 +136,7 @@ async function transitionOriginal(store: Store, request: TransitionRequest): Pro
 }
 
 /** An original payment, whose row stays locked until the transaction ends. */
-export async function lockDebit(transaction: Store, { merchant, paymentId }: PaymentKey) {
+export async function lockDebit(transaction: Db, { merchant, paymentId }: PaymentKey) {
   const row = await transaction
     .selectFrom("payments")
     .selectAll()
@@ -156,39 +150,40 @@ export async function lockDebit(transaction: Store, { merchant, paymentId }: Pay
 }
 
 /** When a payment fails or is covered, all its refunds have failed, so nothing counts as refunded. */
-async function updateDebit(transaction: Store, request: TransitionRequest): Promise<DebitRecord> {
-  const entry: HistoryEntry = { status: request.to, at: request.now.toISOString() };
-  const row = await transaction
+async function updateDebit(
+  transaction: Db,
+  current: DebitRecord,
+  request: TransitionRequest,
+): Promise<DebitRecord> {
+  const { to: status, now } = request;
+  const settledAt = request.settledAt ?? current.settledAt;
+  const history = [...current.history, { status, at: now.toISOString() }];
+  const refundedCents = status === "SETTLED" ? current.refundedCents : 0;
+  await transaction
     .updateTable("payments")
-    .set((column) => ({
-      status: request.to,
-      settled_at: request.settledAt ?? column.ref("settled_at"),
-      refunded_cents: request.to === "SETTLED" ? column.ref("refunded_cents") : 0,
-      history: sql<string>`history || ${JSON.stringify(entry)}::jsonb`,
-    }))
-    .where("payment_id", "=", request.paymentId)
-    .where("merchant", "=", request.merchant)
-    .returningAll()
-    .returning(statementsOf(transaction).returnedTexts)
-    .executeTakeFirstOrThrow();
-  return toDebitRecord(row);
+    .set({ status, settled_at: settledAt, history: JSON.stringify(history) })
+    .$if(status !== "SETTLED", (update) => update.set({ refunded_cents: 0 }))
+    .where("payment_id", "=", current.paymentId)
+    .where("merchant", "=", current.merchant)
+    .execute();
+  return { ...current, status, settledAt, history, refundedCents };
 }
 
-async function setDue(transaction: Store, payment: PaymentKey, dueAt: Date): Promise<void> {
+async function setDue(transaction: Db, payment: PaymentKey, dueAt: Date): Promise<void> {
   for (const which of await partsOfRefunds(transaction, payment, ["PENDING"]))
     await transaction.updateTable("payments").set({ due_at: dueAt }).where(which).execute();
 }
 
 /** Fails the refunds that have not failed yet, and returns them. */
 async function failRefunds(
-  transaction: Store,
-  request: TransitionRequest,
+  transaction: Db,
+  payment: TransitionRequest,
   trigger: "original-failed" | "original-covered",
 ): Promise<ChangedRefund[]> {
-  const outcome = { to: "TERMINAL_FAILED", at: request.now, failure: failureBy(trigger) } as const;
+  const outcome = { to: "TERMINAL_FAILED", at: payment.now, failure: failureBy(trigger) } as const;
   const failed: ChangedRefund[] = [];
-  for (const which of await partsOfRefunds(transaction, request, statusesLeftBy(trigger)))
-    failed.push(...(await transitionRefunds(transaction, which, outcome)));
+  for (const which of await partsOfRefunds(transaction, payment, statusesLeftBy(trigger)))
+    failed.push(...(await transitionRefunds(transaction, payment.merchant, { which, ...outcome })));
   return failed;
 }
 
@@ -197,16 +192,15 @@ async function failRefunds(
  * can issue any number of them. They don't change meanwhile, because the transaction has locked their payment (D12a).
  */
 async function partsOfRefunds(
-  transaction: Store,
+  transaction: Db,
   { merchant, paymentId }: PaymentKey,
   statuses: readonly RefundStatus[],
 ): Promise<RawBuilder<boolean>[]> {
-  const refunds = await transaction
-    .selectFrom("payments")
-    .select(["payment_id as paymentId", "merchant"])
-    .where("original_payment_id", "=", paymentId)
-    .where("merchant", "=", merchant)
-    .where("status", "in", statuses)
-    .execute();
-  return toParts(refunds, REFUNDS_AT_ONCE).map((some) => statementsOf(transaction).isOneOf(some));
+  const { rows } = await sql<{ id: string }>`
+    select payment_id as id from payments
+    where original_payment_id = ${paymentId} and merchant = ${merchant} and status = any(${statuses}::text[])`.execute(
+    transaction,
+  );
+  const ids = rows.map(({ id }) => id);
+  return toParts(ids, REFUNDS_AT_ONCE).map((some) => isOneOf(merchant, some));
 }

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
-import type { Store } from "../database/tables.ts";
-import { exactTexts, type PaymentKey } from "../statements/payment-record.ts";
-import { MICROSECONDS, type Published } from "../statements/payouts.ts";
-import { statementsOf } from "../statements/statements.ts";
+import type { Db } from "../database/tables.ts";
+import { isHeld } from "./holds.ts";
+import { exactTexts, type PaymentKey } from "./payment-record.ts";
 
 /** An authorized refund, as the payment system reads it. Amount in cents. */
 export type Payout = PaymentKey & {
@@ -18,19 +17,22 @@ export type Payout = PaymentKey & {
   readonly authorizedAt: Date;
 };
 
-/** Notes that refunds have been authorized, in the transaction that does so; `publishPayouts` puts them into the feed. */
+/** Notes that refunds of a merchant have been authorized, in the transaction that does so; `publishPayouts` puts them into the feed. */
 export async function awaitPayout(
-  transaction: Store,
-  refunds: readonly PaymentKey[],
-  authorizedAt: Date,
+  transaction: Db,
+  { merchant, paymentIds, authorizedAt }: { merchant: string; paymentIds: string[]; authorizedAt: Date },
 ): Promise<void> {
-  if (refunds.length === 0) return;
   await sql`
     insert into payouts_waiting (payment_id, merchant, authorized_at)
-    select payment_id, merchant, ${authorizedAt}::timestamptz from unnest(
-      ${refunds.map(({ paymentId }) => paymentId)}::text[], ${refunds.map(({ merchant }) => merchant)}::text[]
-    ) as refund (payment_id, merchant)`.execute(transaction);
+    select payment_id, ${merchant}, ${authorizedAt}::timestamptz
+    from unnest(${paymentIds}::text[]) as refund (payment_id)`.execute(transaction);
 }
+
+/** The database's clock, in microseconds since 1970. */
+const MICROSECONDS = sql`floor(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
+
+/** Before all positions that can be given now, and after all that have been. */
+export const LAST_POSITION = sql`(select greatest(max(position), ${MICROSECONDS}) from payouts)`;
 
 const BATCH_SIZE = 1_000;
 
@@ -38,38 +40,66 @@ const BATCH_SIZE = 1_000;
  * Puts the refunds that wait for it and are not held into the payout feed, each once, however many servers try.
  *
  * A position that a refund took when it was authorized could become visible after a higher one, and a reader's cursor would have
- * passed it. So positions are given here, one transaction after the other, to refunds whose authorization is committed: whoever
- * sees a position sees all lower ones. They follow the database's clock, so that also in a restored database, which has forgotten
- * some, the next one is higher than all that a reader may have seen.
+ * passed it. So positions are given here, one transaction after the other, to refunds whose authorization is committed: a reader
+ * who sees a position sees all lower ones. They follow the database's clock, so that also in a restored database, which has
+ * forgotten some, the next one is higher than all that a reader may have seen.
  *
  * @returns the highest position that it has given; 0 for none
  */
-export async function publishPayouts(store: Store, batchSize = BATCH_SIZE): Promise<number> {
+export async function publishPayouts(db: Db, batchSize = BATCH_SIZE): Promise<number> {
   let highest = 0;
-  for (;;) {
-    if (!(await isAnyWaiting(store))) return highest;
-    const { position, taken } = await store
-      .transaction()
-      .execute((transaction) => publishSome(transaction, batchSize));
+  while (await isAnyWaiting(db)) {
+    const { position, taken } = await takeTurn(db, (transaction) => publishSome(transaction, batchSize));
     highest = Math.max(highest, position);
-    if (taken < batchSize) return highest;
+    if (taken < batchSize) break;
   }
+  return highest;
 }
 
-async function isAnyWaiting(store: Store): Promise<boolean> {
-  const waiting = await statementsOf(store).findOverall(
-    store,
-    sql`select payment_id from payouts_waiting limit 1`,
-  );
-  return waiting.length > 0;
+/** Whether any authorized refund is not in the feed yet. */
+export async function isAnyWaiting(db: Db): Promise<boolean> {
+  const { rows } = await sql`select payment_id from payouts_waiting limit 1`.execute(db);
+  return rows.length > 0;
 }
 
-async function publishSome(transaction: Store, limit: number): Promise<Published> {
-  // By a statement of its own, so that the next one sees what the previous holder of the lock has published.
-  const { rows: locks } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.payouts}::integer, 0) as locked`.execute(transaction);
-  if (!locks[0]?.locked) return { position: 0, taken: 0 }; // another server is at it
-  return statementsOf(transaction).publishWaiting(transaction, limit);
+/** What one transaction has put into the feed. */
+export type Published = {
+  /** The highest position that it has given; 0 for none. */
+  readonly position: number;
+  /** How many refunds have left the table of those that wait. */
+  readonly taken: number;
+};
+
+/** Runs the transaction of a server whose turn it is; others do nothing. */
+export async function takeTurn(db: Db, publish: (transaction: Db) => Promise<Published>): Promise<Published> {
+  return db.transaction().execute(async (transaction) => {
+    // By a statement of its own, so that the next one sees what the previous holder of the lock has published.
+    const { rows } = await sql<{ locked: boolean }>`
+      select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.payouts}::integer, 0) as locked`.execute(transaction);
+    return rows[0]?.locked ? publish(transaction) : { position: 0, taken: 0 };
+  });
+}
+
+/** Oldest first. */
+async function publishSome(transaction: Db, limit: number): Promise<Published> {
+  const { rows } = await sql<Published>`
+    with taken as (
+      delete from payouts_waiting where ctid = any(array(
+        select ctid from payouts_waiting as w
+        where not ${isHeld(sql`w.merchant`)}
+        order by authorized_at, payment_id limit ${limit}))
+      returning payment_id, merchant, authorized_at
+    ), published as (
+      insert into payouts (payment_id, merchant, authorized_at, position)
+      select payment_id, merchant, authorized_at,
+        row_number() over (order by authorized_at, payment_id) + ${LAST_POSITION}
+      from taken
+      on conflict (payment_id, merchant) do nothing
+      returning position
+    )
+    select (select count(*)::integer from taken) as taken,
+      (select coalesce(max(position), 0) from published) as position`.execute(transaction);
+  return rows[0] ?? { position: 0, taken: 0 };
 }
 
 /**
@@ -79,36 +109,25 @@ async function publishSome(transaction: Store, limit: number): Promise<Published
  * @returns "unknown-cursor" when the cursor lies after all that the database has published or could publish now
  */
 export async function listPayouts(
-  store: Store,
+  db: Db,
   { after, limit }: { after: number; limit: number },
 ): Promise<readonly Payout[] | "unknown-cursor"> {
-  const rows = await store
-    .selectFrom("payout_feed")
-    .selectAll()
-    .select(exactTexts)
-    .where("position", ">", after)
-    .orderBy("position")
-    .limit(limit)
-    .execute();
-  if (rows.length === 0 && (await isAhead(store, after))) return "unknown-cursor";
-  return rows.map(({ payment_id, ...row }) => ({
-    cursor: row.position,
-    merchant: row.merchant,
-    paymentId: payment_id,
-    requestKey: row.request_key,
-    originalPaymentId: row.original_payment_id,
-    amountCents: row.amount_cents,
-    clientReferenceId: row.client_reference_id,
-    softDescriptor: row.soft_descriptor,
-    authorizedAt: row.authorized_at,
-  }));
+  const { rows } = await sql<Payout & { client_reference_id: string | null; request_key: string }>`
+    select position as cursor, merchant, payment_id as "paymentId", original_payment_id as "originalPaymentId",
+      amount_cents as "amountCents", soft_descriptor as "softDescriptor", authorized_at as "authorizedAt",
+      ${sql.join(exactTexts)}
+    from payout_feed where position > ${after} order by position limit ${limit}`.execute(db);
+  if (rows.length === 0 && (await isAhead(db, after))) return "unknown-cursor";
+  return rows.map(({ client_reference_id, request_key, ...payout }) => {
+    return { ...payout, clientReferenceId: client_reference_id, requestKey: request_key };
+  });
 }
 
 /** A cursor that no payout has reached: mistyped, or of a database whose clock was ahead of this one's. */
-async function isAhead(store: Store, cursor: number): Promise<boolean> {
+async function isAhead(db: Db, cursor: number): Promise<boolean> {
   const { rows } = await sql<{ ahead: boolean }>`
     select ${cursor}::bigint > greatest((select max(position) from payout_feed), ${MICROSECONDS}) as ahead`.execute(
-    store,
+    db,
   );
   return rows[0]?.ahead === true;
 }

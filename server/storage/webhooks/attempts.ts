@@ -1,14 +1,178 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import {
+  CIRCUMSTANCES,
+  type Circumstance,
+  endsSubscription,
+  type NextDelivery,
+  nextDelivery,
+  type Outcome,
+} from "../../domain/delivery-outcome.ts";
 import { MAX_TIMEOUTS, type Pace } from "../../domain/fair-shares.ts";
-import type { Store } from "../database/tables.ts";
-import type { Claim } from "../statements/claims.ts";
+import type { Db, Value } from "../database/tables.ts";
+import type { Attempt, Claim } from "./claims.ts";
+
+export type AttemptResult = {
+  /** Real time at which the attempt began. */
+  readonly at: Date;
+  /** Null when there was no response. */
+  readonly status: number | null;
+  /** Null only for success. */
+  readonly error: string | null;
+  readonly milliseconds: number;
+  /** The first 1,024 bytes of the response's body. */
+  readonly bodyStart: string | null;
+  readonly outcome: Outcome;
+};
+
+/** An attempt with its result. The next attempt is due some time after the end of this one, in domain time (D23, D30). */
+export type EndedAttempt = Claim &
+  Pick<Attempt, "earlierAttempts"> &
+  AttemptResult & {
+    /** Real time. */
+    readonly endedAt: Date;
+  };
+
+/**
+ * Writes the results of attempts and the next state of each delivery, by one statement, where the fence and the lease still hold.
+ * A server that was paused past its lease writes nothing: another one has the delivery, or will have it.
+ *
+ * The commit does not wait for the disk: results that a crash of the database loses leave their deliveries claimed, and they
+ * are sent again when the lease has run out. A claim does wait, because a lost one could be sent twice at the same time.
+ *
+ * A receiver that refuses all further deliveries ends its subscription here. The waiting deliveries of that subscription are
+ * ended by `endSomeDeliveries`, because there may be many, and the results of other attempts must not wait for them.
+ *
+ * @returns the webhookIds of the results that were written
+ */
+export async function recordAttempts(db: Db, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
+  const { rows: results, ...next } = toResults(attempts);
+  const { rows } = await recordStatement({ rows: JSON.stringify(results), ...next }).execute(db);
+  return new Set(rows.map((row) => row.webhook_id));
+}
+
+/**
+ * The results of attempts as `json_to_recordset` reads them. What happened to a delivery during its attempt is known only to
+ * the statement, so it gets the next state for every circumstance, and stores the one that applies.
+ *
+ * Most have the same next states, so these are lists, and each row says where its own begin: one for
+ * each of `CIRCUMSTANCES`, in their order.
+ */
+export function toResults(attempts: readonly EndedAttempt[]) {
+  const begins = new Map<string, number>();
+  const next: NextDelivery[] = [];
+  const rows = attempts.map((attempt) => {
+    const { outcome, earlierAttempts } = attempt;
+    const key = outcome.kind === "retry" ? `${outcome.afterMs}` : outcome.kind;
+    const begin = begins.get(key) ?? next.length;
+    if (begin === next.length)
+      next.push(...CIRCUMSTANCES.map((one) => nextDelivery(outcome, earlierAttempts + 1, one)));
+    begins.set(key, begin);
+    return { ...toRow(attempt), next: begin };
+  });
+  rows.sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
+  return {
+    rows,
+    states: next.map(({ state }) => state),
+    onlyOnce: next.map(({ onlyOnce }) => onlyOnce),
+    dueAfterMs: next.map(({ dueAfterMs }) => dueAfterMs),
+  };
+}
+
+function toRow(attempt: EndedAttempt) {
+  return {
+    webhook_id: attempt.webhookId,
+    merchant: attempt.merchant,
+    fence: attempt.fence,
+    attempts: attempt.earlierAttempts + 1,
+    ends_subscription: endsSubscription(attempt.outcome),
+    ended_at: attempt.endedAt,
+    at: attempt.at,
+    status: attempt.status,
+    error: attempt.error,
+    milliseconds: attempt.milliseconds,
+    response: attempt.bodyStart,
+  };
+}
+
+/** What `toResults` returns, the rows in JSON. */
+type RecordParts = Readonly<{
+  rows: Value<string>;
+  states: Value<readonly string[]>;
+  onlyOnce: Value<readonly boolean[]>;
+  dueAfterMs: Value<readonly (number | null)[]>;
+}>;
+
+/**
+ * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and
+ * both parts look them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
+ * For the same reason the condition on the lease is written so that the index of all deliveries in progress does not fit it.
+ */
+export function recordStatement(parts: RecordParts): RawBuilder<{ webhook_id: string }> {
+  const { rows, states, onlyOnce, dueAfterMs } = parts;
+  const next = sql`r.next + case
+    when d.redelivery_requested then ${indexOf("redelivery")}
+    when s.ended_at is not null
+      or (r.merchant, r.subscription_key) in (select merchant, subscription_key from held where ends_subscription)
+      then ${indexOf("subscription-ended")}
+    when d.only_once then ${indexOf("only-once")}
+    else ${indexOf("undisturbed")} end`;
+  return sql<{ webhook_id: string }>`
+    with held as (
+      select r.*, d.subscription_key
+      from (select set_config('synchronous_commit', 'off', true)) as commits_late,
+        json_to_recordset(${rows}::json) as r (webhook_id text, merchant text, fence integer, next integer,
+          attempts integer, ends_subscription boolean, ended_at timestamptz, at timestamptz, status integer, error text,
+          milliseconds integer, response text),
+        lateral (
+          select d.subscription_key from deliveries d
+          where d.webhook_id = r.webhook_id and d.merchant = r.merchant
+            and d.fence = r.fence and d.sending and coalesce(d.leased_until > clock_timestamp(), false)
+          for update
+        ) as d
+    ), recorded as (
+      update deliveries d set
+        leased_until = null, sending = false, redelivery_requested = false,
+        state = (${states}::text[])[${next}],
+        attempts = r.attempts,
+        only_once = d.only_once or (${onlyOnce}::boolean[])[${next}],
+        due_at = r.domain_now + (${dueAfterMs}::bigint[])[${next}] * interval '1 ms'
+      from (
+        select held.*, ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now
+        from held
+      ) as r
+      join subscriptions s on s.subscription_key = r.subscription_key and s.merchant = r.merchant
+      where d.webhook_id = any(array(select webhook_id from held)) and d.merchant = any(array(select merchant from held))
+        and d.webhook_id = r.webhook_id
+      returning r.*
+    ), attempt as (
+      insert into delivery_attempts
+        (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, response)
+      select webhook_id, merchant,
+        1 + coalesce((select max(number) from delivery_attempts a
+          where a.webhook_id = recorded.webhook_id and a.merchant = recorded.merchant), 0),
+        at, domain_now, status, error, milliseconds, response
+      from recorded
+    ), ended as (
+      update subscriptions s
+      set ended_at = recorded.domain_now, secret_ciphertext = null, old_secret_ciphertext = null
+      from recorded
+      where recorded.ends_subscription and s.subscription_key = recorded.subscription_key
+        and s.merchant = recorded.merchant and s.ended_at is null
+    )
+    select webhook_id from recorded`;
+}
+
+/** After how many others a circumstance has its state in the lists of `toResults`; PostgreSQL counts from 1. */
+function indexOf(circumstance: Circumstance) {
+  return sql.lit(CIRCUMSTANCES.indexOf(circumstance) + 1);
+}
 
 /**
  * Counts the consecutive timeouts of a subscription, as `nextTimeouts` does, from the number that is stored: attempts of other
  * servers may have ended meanwhile.
  */
 export async function recordPace(
-  store: Store,
+  db: Db,
   { merchant, subscriptionKey, pace }: { merchant: string; subscriptionKey: string; pace: Pace },
 ): Promise<void> {
   const next = {
@@ -19,17 +183,6 @@ export async function recordPace(
   await sql`
     update subscriptions set timeouts = ${next}
     where subscription_key = ${subscriptionKey} and merchant = ${merchant} and timeouts is distinct from ${next}`.execute(
-    store,
+    db,
   );
-}
-
-/** Gives a claimed delivery back without a result, so that another server can claim it at once. */
-export async function releaseClaim(store: Store, { webhookId, merchant, fence }: Claim): Promise<void> {
-  await store
-    .updateTable("deliveries")
-    .set({ leased_until: null, sending: false })
-    .where("webhook_id", "=", webhookId)
-    .where("merchant", "=", merchant)
-    .where("fence", "=", fence)
-    .execute();
 }

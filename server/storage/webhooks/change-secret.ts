@@ -1,6 +1,5 @@
 import { sql } from "kysely";
-import type { Store } from "../database/tables.ts";
-import { statementsOf, storeOf } from "../statements/statements.ts";
+import type { Db } from "../database/tables.ts";
 import type { EncryptionKeys } from "./secrets.ts";
 
 export type SecretChange = {
@@ -26,11 +25,11 @@ export type ChangedSecret =
  * same secret it changes nothing, so that the old one is not lost; only an overlap of 0 ends the present overlap.
  */
 export async function changeSecret(
-  store: Store,
+  db: Db,
   { merchant, subscriptionKey, secretKey, overlapMs, now }: SecretChange,
   keys: EncryptionKeys,
 ): Promise<ChangedSecret> {
-  const found = store
+  const found = db
     .selectFrom("subscriptions")
     .select(["secret_ciphertext", "old_secret_ciphertext", "old_secret_until"])
     .where("subscription_key", "=", subscriptionKey)
@@ -47,7 +46,7 @@ export async function changeSecret(
     if (overlapMs > 0 && overlaps) return { kind: "overlapping", oldSecretUntil: oldUntil };
 
     const until = new Date(now.getTime() + overlapMs);
-    const { numUpdatedRows } = await store
+    const { numUpdatedRows } = await db
       .updateTable("subscriptions")
       .set({
         secret_ciphertext: await keys.encrypt(merchant, secretKey),
@@ -64,22 +63,24 @@ export async function changeSecret(
   }
 }
 
-/** Removes the old secrets whose overlap has passed. Each is removed by itself, because a machine may be away. */
-export async function forgetOldSecrets(store: Store, now: Date): Promise<number> {
-  const past = await statementsOf(store).findOverall(
-    store,
-    sql<{ subscription_key: string; merchant: string }>`
-      select s.subscription_key, s.merchant from subscriptions s
-      where s.old_secret_ciphertext is not null and s.old_secret_until <= ${now}::timestamptz`,
+type OldSecret = { readonly merchant: string; readonly subscriptionKey: string };
+
+/** The subscriptions with an old secret whose overlap has passed. */
+export async function findOldSecrets(db: Db, now: Date): Promise<readonly OldSecret[]> {
+  const { rows } = await sql<OldSecret>`
+    select subscription_key as "subscriptionKey", merchant from subscriptions
+    where old_secret_ciphertext is not null and old_secret_until <= ${now}::timestamptz`.execute(db);
+  return rows;
+}
+
+/** Removes the old secret of a subscription, unless it was replaced again since. */
+export async function forgetOldSecret(
+  db: Db,
+  { merchant, subscriptionKey, now }: OldSecret & { readonly now: Date },
+): Promise<void> {
+  await sql`
+    update subscriptions set old_secret_ciphertext = null
+    where subscription_key = ${subscriptionKey} and merchant = ${merchant} and old_secret_until <= ${now}::timestamptz`.execute(
+    db,
   );
-  for (const { subscription_key: subscriptionKey, merchant } of past) {
-    await (await storeOf(store, merchant))
-      .updateTable("subscriptions")
-      .set({ old_secret_ciphertext: null })
-      .where("subscription_key", "=", subscriptionKey)
-      .where("merchant", "=", merchant)
-      .where("old_secret_until", "<=", now)
-      .execute();
-  }
-  return past.length;
 }

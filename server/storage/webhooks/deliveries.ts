@@ -1,8 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType } from "../../domain/events.ts";
-import type { Store } from "../database/tables.ts";
-import { statementsOf } from "../statements/statements.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
+import type { Db } from "../database/tables.ts";
+import { notify } from "./events.ts";
+import { fromCursor, type PageOf, toPage } from "./pages.ts";
+import { STORED_SECRETS, type StoredSecrets } from "./subscriptions.ts";
 
 /** How many attempts of a delivery are listed: the latest ones. */
 const MAX_ATTEMPTS = 1_000;
@@ -34,15 +37,6 @@ export type DeliveryPage = {
   readonly nextCursor: string | null;
 };
 
-type DeliveryRow = {
-  webhook_id: string;
-  subscription_key: string;
-  type: EventType;
-  resource_id: string;
-  state: DeliveryState;
-  due_at: Date | null;
-};
-
 /** Chooses deliveries of a merchant by all of the fields that are given. */
 export type DeliveryChoice = {
   readonly subscriptionKey?: string | undefined;
@@ -64,31 +58,23 @@ function isChosen({ subscriptionKey, eventId, state, text }: DeliveryChoice): Ra
   return sql.join([sql`true`, ...given.filter((condition) => condition !== false)], sql` and `);
 }
 
+const DELIVERY_COLUMNS = sql`d.webhook_id as "webhookId", d.subscription_key as "subscriptionKey", e.type,
+  e.resource_id as "resourceId", d.state, d.due_at as "dueAt"`;
+
 /**
  * The deliveries of a merchant, newest event first, with their attempts, by one statement: an attempt that ends meanwhile is
  * either in the list and has changed its delivery, or neither.
  *
- * @param limit how many at most, from 1
- * @param cursor `nextCursor` of the page before
  * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
  */
 export async function listDeliveries(
-  store: Store,
-  {
-    merchant,
-    limit,
-    cursor,
-    ...choice
-  }: DeliveryChoice & {
-    merchant: string;
-    limit: number;
-    cursor?: string | undefined;
-  },
+  db: Db,
+  { merchant, limit, cursor, ...choice }: DeliveryChoice & PageOf,
 ): Promise<DeliveryPage | "invalid-cursor"> {
-  const before = cursor === undefined ? null : fromCursor(cursor);
-  if (before === undefined) return "invalid-cursor";
-  const { rows } = await sql<DeliveryRow & { attempts: AttemptJson[] }>`
-    select d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at, coalesce((
+  const before = fromCursor(cursor, "msg_");
+  if (before === "invalid-cursor") return before;
+  const { rows } = await sql<Omit<DeliveryRecord, "attempts"> & { attempts: AttemptJson[] }>`
+    select ${DELIVERY_COLUMNS}, coalesce((
       select json_agg(json_build_object('at', at, 'status', status, 'error', error, 'milliseconds', milliseconds)
         order by number)
       from (
@@ -100,51 +86,61 @@ export async function listDeliveries(
       and ${isChosen(choice)}
       and (${before}::text is null or d.webhook_id < ${before}::text)
     order by d.webhook_id desc
-    limit ${limit + 1}`.execute(store); // one more than requested shows whether there is a next page
-
-  const page = rows.slice(0, limit);
-  const deliveries = page.map((row) => toRecord(row, row.attempts.map(toAttempt)));
-  const last = deliveries.at(-1);
-  return { deliveries, nextCursor: last && rows.length > limit ? toCursor(last.webhookId) : null };
-}
-
-function toRecord(row: DeliveryRow, attempts: readonly AttemptRecord[]): DeliveryRecord {
-  return {
-    webhookId: row.webhook_id,
-    subscriptionKey: row.subscription_key,
-    type: row.type,
-    resourceId: row.resource_id,
-    state: row.state,
-    dueAt: row.due_at,
-    attempts,
-  };
+    limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
+  const { items, nextCursor } = toPage(rows, limit, ({ webhookId }) => webhookId);
+  const deliveries = items.map((row) => {
+    return { ...row, attempts: row.attempts.map(({ at, ...attempt }) => ({ at: new Date(at), ...attempt })) };
+  });
+  return { deliveries, nextCursor };
 }
 
 /** An attempt as JSON has it. */
 type AttemptJson = Omit<AttemptRecord, "at"> & { readonly at: string };
 
-function toAttempt({ at, ...attempt }: AttemptJson): AttemptRecord {
-  return { at: new Date(at), ...attempt };
+/** A delivery with everything from which its requests were made. */
+export type SentDeliveryRecord = Omit<DeliveryRecord, "attempts"> & {
+  readonly eventId: string;
+  readonly url: string;
+  readonly payload: string;
+  readonly trace: TraceContext | null;
+  readonly secrets: StoredSecrets;
+  /** The latest, oldest first. */
+  readonly attempts: readonly SentAttemptRecord[];
+};
+
+type SentAttemptRecord = AttemptRecord & {
+  /** When the attempt ended, in domain time (D30). */
+  readonly domainAt: Date | null;
+  readonly bodyStart: string | null;
+};
+
+/** @param attempts how many attempts at most */
+export async function findSentDelivery(
+  db: Db,
+  { merchant, webhookId, attempts }: { merchant: string; webhookId: string; attempts: number },
+): Promise<SentDeliveryRecord | undefined> {
+  const { rows } = await sql<Omit<SentDeliveryRecord, "attempts" | "secrets"> & StoredSecrets>`
+    select ${DELIVERY_COLUMNS}, d.event_id as "eventId", s.url, e.payload, e.trace, ${STORED_SECRETS}
+    from deliveries d
+    join events e on e.event_id = d.event_id and e.merchant = d.merchant
+    join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant
+    where d.webhook_id = ${webhookId} and d.merchant = ${merchant}`.execute(db);
+  if (!rows[0]) return undefined;
+  const { secretCiphertext, oldSecretCiphertext, oldSecretUntil, secretChangedAt, ...sent } = rows[0];
+  const secrets = { secretCiphertext, oldSecretCiphertext, oldSecretUntil, secretChangedAt };
+  return { ...sent, secrets, attempts: await listAttempts(db, { merchant, webhookId, limit: attempts }) };
 }
 
 async function listAttempts(
-  store: Store,
-  { merchant, webhookId }: { merchant: string; webhookId: string },
-): Promise<AttemptRecord[]> {
-  const { rows } = await sql<AttemptRecord>`
-    select at, status, error, milliseconds from delivery_attempts
-    where webhook_id = ${webhookId} and merchant = ${merchant}
-    order by number desc limit ${MAX_ATTEMPTS}`.execute(store);
+  db: Db,
+  { merchant, webhookId, limit }: { merchant: string; webhookId: string; limit: number },
+): Promise<SentAttemptRecord[]> {
+  const { rows } = await sql<SentAttemptRecord>`
+    select at, domain_at as "domainAt", status, error, milliseconds, response as "bodyStart" from delivery_attempts
+    where webhook_id = ${webhookId} and merchant = ${merchant} order by number desc limit ${limit}`.execute(
+    db,
+  );
   return rows.toReversed();
-}
-
-function toCursor(webhookId: string): string {
-  return Buffer.from(webhookId).toString("base64url");
-}
-
-function fromCursor(cursor: string): string | undefined {
-  const webhookId = Buffer.from(cursor, "base64url").toString();
-  return /^msg_[0-9a-f-]{36}$/.test(webhookId) ? webhookId : undefined;
 }
 
 /**
@@ -156,11 +152,13 @@ function fromCursor(cursor: string): string | undefined {
  *   ended one has no secret to sign with
  */
 export async function redeliver(
-  store: Store,
+  db: Db,
   { merchant, webhookId, now }: { merchant: string; webhookId: string; now: Date },
 ): Promise<DeliveryRecord | undefined> {
-  const [row] = await makeDue(store, { merchant, now, which: sql<boolean>`d.webhook_id = ${webhookId}` });
-  return row && toRecord(row, await listAttempts(store, { merchant, webhookId }));
+  const [row] = await makeDue(db, { merchant, now, which: sql<boolean>`d.webhook_id = ${webhookId}` });
+  if (!row) return undefined;
+  const attempts = await listAttempts(db, { merchant, webhookId, limit: MAX_ATTEMPTS });
+  return { ...row, attempts: attempts.map(({ domainAt: _, bodyStart: __, ...attempt }) => attempt) };
 }
 
 /**
@@ -170,17 +168,17 @@ export async function redeliver(
  * @returns how many there are
  */
 export async function redeliverMany(
-  store: Store,
+  db: Db,
   { merchant, now, ...choice }: DeliveryChoice & { merchant: string; now: Date },
 ): Promise<number> {
-  return (await makeDue(store, { merchant, now, which: isChosen(choice) })).length;
+  return (await makeDue(db, { merchant, now, which: isChosen(choice) })).length;
 }
 
-function makeDue(
-  store: Store,
+async function makeDue(
+  db: Db,
   { merchant, which, now }: { merchant: string; which: RawBuilder<boolean>; now: Date },
-): Promise<DeliveryRow[]> {
-  const change = sql<DeliveryRow>`
+): Promise<Omit<DeliveryRecord, "attempts">[]> {
+  const { rows } = await sql<Omit<DeliveryRecord, "attempts">>`
     update deliveries d set
       only_once = d.only_once or d.state <> 'PENDING',
       redelivery_requested = d.sending,
@@ -190,6 +188,8 @@ function makeDue(
     where ${which} and d.merchant = ${merchant}
       and s.subscription_key = d.subscription_key and s.merchant = ${merchant} and s.ended_at is null
       and e.event_id = d.event_id and e.merchant = ${merchant}
-    returning d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at`;
-  return statementsOf(store).changeAndNotify(store, change);
+    returning ${DELIVERY_COLUMNS}`.execute(db);
+  // The change is stored, so the caller gets no error if this fails: every server finds the deliveries a second later.
+  if (rows.length > 0) await sql`select ${notify(merchant)}`.execute(db).catch(() => {});
+  return rows;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { ADMIN_COMMAND, ConfigError } from "../../config/environment.ts";
 import { IN_MEMORY, type WrappingKeySetting } from "../../config/store-settings.ts";
-import type { Store } from "../database/tables.ts";
+import type { Db } from "../database/tables.ts";
 import { createEncryptionKeys, type EncryptionKeys } from "./secrets.ts";
 import { KEY_BYTES, openWrappingKey, ownKey, type WrappingKey } from "./wrapping-keys.ts";
 
@@ -12,12 +12,12 @@ import { KEY_BYTES, openWrappingKey, ownKey, type WrappingKey } from "./wrapping
 export type KeyUse = { readonly keyId: Uint8Array; readonly secrets: number };
 
 /** The keys that have encrypted the secrets of live subscriptions, old ones that still sign included. */
-export async function readKeyUses(store: Store): Promise<KeyUse[]> {
+export async function readKeyUses(db: Db): Promise<KeyUse[]> {
   const { rows } = await sql<KeyUse>`
     select substring(secret from 2 for 4) as "keyId", count(*)::integer as secrets
     from subscriptions s cross join lateral unnest(array[s.secret_ciphertext, s.old_secret_ciphertext]) as secret
     where s.ended_at is null and secret is not null
-    group by 1`.execute(store);
+    group by 1`.execute(db);
   return rows;
 }
 

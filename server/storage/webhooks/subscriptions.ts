@@ -3,8 +3,8 @@ import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { SubscriptionType } from "../../domain/events.ts";
 import { createSubscriptionKey, firstIdSince } from "../../domain/ids.ts";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
-import type { Store } from "../database/tables.ts";
-import { statementsOf, storeOf } from "../statements/statements.ts";
+import type { Db } from "../database/tables.ts";
+import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
 
 /** How many live subscriptions a merchant may have (D26). */
 export const SUBSCRIPTION_LIMIT = 100;
@@ -29,12 +29,12 @@ export type NewSubscription = {
  *   calls can't exceed it together
  */
 export async function insertSubscription(
-  store: Store,
+  db: Db,
   subscription: NewSubscription,
   limit = SUBSCRIPTION_LIMIT,
 ): Promise<{ subscriptionKey: string } | "limit"> {
   const { merchant, url, secretCiphertext, type, details, now, caller } = subscription;
-  return store.transaction().execute(async (transaction) => {
+  return db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.subscription}::integer, hashtext(${merchant}))`.execute(
       transaction,
     );
@@ -58,7 +58,7 @@ export async function insertSubscription(
   });
 }
 
-async function countLive(transaction: Store, merchant: string): Promise<number> {
+async function countLive(transaction: Db, merchant: string): Promise<number> {
   const { live } = await transaction
     .selectFrom("subscriptions")
     .select((select) => select.fn.countAll<number>().as("live"))
@@ -75,10 +75,10 @@ async function countLive(transaction: Store, merchant: string): Promise<number> 
  * @returns whether it was live; false also for a key that the merchant does not have
  */
 export async function endSubscription(
-  store: Store,
+  db: Db,
   { merchant, subscriptionKey, now }: { merchant: string; subscriptionKey: string; now: Date },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await store
+  const { numUpdatedRows } = await db
     .updateTable("subscriptions")
     .set({ ended_at: now, secret_ciphertext: null, old_secret_ciphertext: null })
     .where("subscription_key", "=", subscriptionKey)
@@ -86,7 +86,7 @@ export async function endSubscription(
     .where("ended_at", "is", null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  await endSomeDeliveries(store, { merchant, subscriptionKey, atMost: END_BATCH_SIZE });
+  await endSomeDeliveries(db, { merchant, subscriptionKey, atMost: END_BATCH_SIZE });
   return true;
 }
 
@@ -101,7 +101,7 @@ export const END_BATCH_SIZE = 500;
  * @returns how many were ended; fewer than `atMost` when no more wait
  */
 export async function endSomeDeliveries(
-  store: Store,
+  db: Db,
   { merchant, subscriptionKey, atMost }: { merchant: string; subscriptionKey: string; atMost: number },
 ): Promise<number> {
   const { rows } = await sql<{ ended: number }>`
@@ -116,32 +116,101 @@ export async function endSomeDeliveries(
       from batch where d.webhook_id = batch.webhook_id and d.merchant = batch.merchant
       returning d.webhook_id
     )
-    select count(*)::integer as ended from ended`.execute(store);
+    select count(*)::integer as ended from ended`.execute(db);
   return rows[0]?.ended ?? 0;
 }
 
-/**
- * Forgets who made the subscriptions from before a time. Their keys contain the real time at which they were made.
- *
- * @returns how many there were
- */
-export async function forgetSubscribers(store: Store, before: Date): Promise<number> {
-  const past = await statementsOf(store).findOverall(
-    store,
-    sql<{ merchant: string }>`
-      select distinct merchant from subscriptions
-      where caller is not null and subscription_key < ${firstIdSince("sub_", before)}`,
+/** A subscription as its merchant may see it, and its secret, which the merchant may not. Domain times (D30). */
+export type SubscriptionRecord = {
+  readonly subscriptionKey: string;
+  readonly url: string;
+  readonly type: SubscriptionType;
+  readonly details: readonly string[];
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+} & StoredSecrets;
+
+/** The secrets of a subscription, as `EncryptionKeys` encrypted them (D29). Domain times (D30). */
+export type StoredSecrets = {
+  /** Null when the subscription has ended. */
+  readonly secretCiphertext: Uint8Array | null;
+  /** The secret before the last change, until it is forgotten. */
+  readonly oldSecretCiphertext: Uint8Array | null;
+  /** Until when the old secret signs, or signed. */
+  readonly oldSecretUntil: Date | null;
+  readonly secretChangedAt: Date | null;
+};
+
+export const STORED_SECRETS = sql`
+  s.secret_ciphertext as "secretCiphertext", s.old_secret_ciphertext as "oldSecretCiphertext",
+  s.old_secret_until as "oldSecretUntil", s.secret_changed_at as "secretChangedAt"`;
+
+const SELECT_SUBSCRIPTION = sql`
+  select subscription_key as "subscriptionKey", url, type, details, created_at as "createdAt", ended_at as "endedAt",
+    ${STORED_SECRETS}
+  from subscriptions s`;
+
+/** The subscriptions of a merchant, newest first, those that have ended too. */
+export async function listSubscriptions(
+  db: Db,
+  { merchant, limit, cursor }: PageOf,
+): Promise<Page<SubscriptionRecord> | "invalid-cursor"> {
+  const before = fromCursor(cursor, "sub_");
+  if (before === "invalid-cursor") return before;
+  const { rows } = await sql<SubscriptionRecord>`
+    ${SELECT_SUBSCRIPTION}
+    where merchant = ${merchant} and (${before}::text is null or subscription_key < ${before}::text)
+    order by subscription_key desc
+    limit ${limit + 1}`.execute(db);
+  return toPage(rows, limit, ({ subscriptionKey }) => subscriptionKey);
+}
+
+/** A subscription of this merchant, live or ended. */
+export async function findSubscription(
+  db: Db,
+  { merchant, subscriptionKey }: { merchant: string; subscriptionKey: string },
+): Promise<SubscriptionRecord | undefined> {
+  const { rows } = await sql<SubscriptionRecord>`
+    ${SELECT_SUBSCRIPTION} where subscription_key = ${subscriptionKey} and merchant = ${merchant}`.execute(
+    db,
   );
-  let forgotten = 0;
-  for (const { merchant } of past) {
-    const { numUpdatedRows } = await (await storeOf(store, merchant))
-      .updateTable("subscriptions")
-      .set({ caller: null })
-      .where("merchant", "=", merchant)
-      .where("caller", "is not", null)
-      .where("subscription_key", "<", firstIdSince("sub_", before))
-      .executeTakeFirst();
-    forgotten += Number(numUpdatedRows);
-  }
-  return forgotten;
+  return rows[0];
+}
+
+/** The key of a merchant's newest live subscription with this url. */
+export async function findSubscriptionTo(
+  db: Db,
+  { merchant, url }: { merchant: string; url: string },
+): Promise<string | undefined> {
+  const found = await db
+    .selectFrom("subscriptions")
+    .select("subscription_key")
+    .where("merchant", "=", merchant)
+    .where("url", "=", url)
+    .where("ended_at", "is", null)
+    .orderBy("subscription_key", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return found?.subscription_key;
+}
+
+/** The merchants of subscriptions from before a time whose makers are known; their keys contain the real time of the call. */
+export async function findPastSubscribers(db: Db, before: Date): Promise<readonly string[]> {
+  const { rows } = await sql<{ merchant: string }>`
+    select distinct merchant from subscriptions
+    where caller is not null and subscription_key < ${firstIdSince("sub_", before)}`.execute(db);
+  return rows.map(({ merchant }) => merchant);
+}
+
+/** Forgets who made those subscriptions of a merchant, and returns how many there were. */
+export async function forgetSubscribersOf(
+  db: Db,
+  { merchant, before }: { merchant: string; before: Date },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update subscriptions set caller = null
+    where merchant = ${merchant} and caller is not null and subscription_key < ${firstIdSince("sub_", before)}`.execute(
+    db,
+  );
+  return Number(numAffectedRows);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Database, openDatabase } from "../../../server/storage/database.ts";
+import { type Database, openDatabase } from "../../../server/storage/database/database.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import {
   commandOf,

@@ -1,17 +1,10 @@
-import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { distributeTables } from "../../../server/operators/distribute.ts";
-import { distribute } from "../../../server/storage/citus/distribute.ts";
-import type { Database } from "../../../server/storage/database.ts";
-import { statementsOf } from "../../../server/storage/statements/statements.ts";
-import { collectOutput } from "../../helpers/admin.ts";
 import { requireCitus } from "../../helpers/citus.ts";
 import { startCluster } from "../../helpers/cluster.ts";
 import { accepts, refundInsert } from "../../helpers/payment-sql.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
-import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { createFilled, inDatabase, open, readRows, run } from "./setup/filled.ts";
+import { createFilled, inDatabase, readRows, run } from "./setup/filled.ts";
 
 const BY_MERCHANT = [
   "deliveries",
@@ -22,10 +15,6 @@ const BY_MERCHANT = [
   "subscriptions",
 ];
 const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];
-const LOCATIONS =
-  "payments, payouts_waiting, events, subscriptions, deliveries, delivery_attempts: by merchant, in 16 shards each, on 2 machines\n" +
-  "access_tokens, clock, deployment, holds: on every machine\n";
-
 const cluster = forSuite(() => startCluster({ programs: requireCitus() }));
 
 const readTables = (databaseUrl: string) =>
@@ -49,12 +38,11 @@ test("distributes an empty database, and says later that it was done before", as
   const [first, second] = [await run(databaseUrl), await run(databaseUrl)];
 
   expect(first).toMatchObject({ code: 0, stderr: "" });
-  expect(first.stdout).toMatch(/^The tables are distributed: 0 rows moved in \d+ s\.\n/);
-  expect(first.stdout).toContain(LOCATIONS);
+  expect(first.stdout).toBe("The tables are distributed: 0 rows moved.\n");
   expect(second).toMatchObject({
     code: 0,
     stderr: "",
-    stdout: `The tables were distributed before.\n${LOCATIONS}`,
+    stdout: "The tables were distributed before.\n",
   });
 });
 
@@ -66,7 +54,7 @@ test("moves the rows of a filled database, each once, those of a merchant side b
 
   const { code, stdout } = await run(databaseUrl);
 
-  expect([code, stdout]).toEqual([0, expect.stringContaining(`: ${count} rows moved in `)]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`: ${count} rows moved.`)]);
   expect(await readRows(databaseUrl)).toEqual(before);
   expect(BY_MERCHANT.map((table) => before[table]?.length)).toEqual([150, 50, 150, 150, 50, 50]);
   expect(await readTables(databaseUrl)).toEqual(
@@ -109,106 +97,19 @@ test("refuses a cluster without workers, and says how to add one", async () => {
   expect(await readTables(databaseUrl)).toEqual([]);
 });
 
-test("refuses while a server is connected, while a session has locked a table, and stops when interrupted", async () => {
+test("refuses while a server is connected, and leaves the tables as they are", async () => {
   const databaseUrl = await createFilled(cluster, "refused");
   const before = await readRows(databaseUrl);
 
-  const connected = await inDatabase(databaseUrl, async ({ ping }) => {
-    await ping();
+  const connected = await inDatabase(databaseUrl, async ({ readTime }) => {
+    await readTime();
     return run(databaseUrl);
   });
-  const locked = await whileReading(databaseUrl, () => run(databaseUrl));
-  const interrupted = await interruptAtThirdTable(databaseUrl);
 
   expect([connected.code, connected.stdout]).toEqual([1, ""]);
-  expect(connected.stderr).toMatch(/^Stop all servers first: .* process \d+ of postgres from 127\.0\.0\.1/);
-  expect([locked.code, locked.stdout]).toEqual([1, ""]);
-  expect(locked.stderr).toMatch(/^The tables are locked by process \d+ of reader from 127\.0\.0\.1\./);
-  expect(interrupted).toEqual([false, [], ["Interrupted. The tables are as they were."]]);
+  expect(connected.stderr).toMatch(/^Stop all servers first: .* process \d+ of postgres/);
   expect(await readTables(databaseUrl)).toEqual([]);
   expect(await readRows(databaseUrl)).toEqual(before);
   expect(await run(databaseUrl)).toMatchObject({ code: 0, stderr: "" });
   expect(await readRows(databaseUrl)).toEqual(before);
-});
-
-/** Works while a role that may only read is in a transaction. */
-async function whileReading<Result>(databaseUrl: string, work: () => Promise<Result>): Promise<Result> {
-  await runStatement(databaseUrl, "create role reader login");
-  await runStatement(databaseUrl, "grant select on all tables in schema public to reader");
-  return inDatabase(databaseUrl.replace("postgres@", "reader@"), ({ db }) =>
-    db.transaction().execute(async (transaction) => {
-      await sql`select from payments`.execute(transaction);
-      return work();
-    }),
-  );
-}
-
-async function interruptAtThirdTable(databaseUrl: string) {
-  const output = collectOutput();
-  const interruption = new AbortController();
-  const done = await inDatabase(databaseUrl, ({ db }) =>
-    distributeTables(
-      (options) =>
-        distribute(db, {
-          ...options,
-          onStep(step) {
-            options.onStep?.(step);
-            if (step.number === 3) interruption.abort();
-          },
-        }),
-      { output, signal: interruption.signal },
-    ),
-  );
-  return [done, output.printed, output.complaints];
-}
-
-test("lets a server that starts meanwhile wait, and then use distributed tables", async () => {
-  const databaseUrl = await createFilled(cluster, "awaited");
-  let starting: Promise<Database> | undefined;
-
-  await inDatabase(databaseUrl, ({ db }) =>
-    distribute(db, {
-      onStep() {
-        starting ??= open(databaseUrl);
-      },
-    }),
-  );
-
-  const server = await starting;
-  expect(server && statementsOf(server.db).batchKey).toBeDefined();
-  await server?.close();
-});
-
-test("a merchant on a shard of its own takes refunds after the next run; a role without rights can't hold up shards", async () => {
-  const databaseUrl = await createFilled(cluster, "split");
-  await run(databaseUrl);
-  const merchant = newMerchant();
-  const payment = await inDatabase(databaseUrl, ({ db }) =>
-    createPayment(db, { merchant, settledAt: LONG_AGO }),
-  );
-  const before = await readRows(databaseUrl);
-  await runStatement(
-    databaseUrl,
-    `select isolate_tenant_to_new_shard('payments', '${merchant}', 'CASCADE', 'block_writes')`,
-  );
-  await runStatement(databaseUrl, "create role stranger login");
-
-  const repeated = await run(databaseUrl);
-
-  expect(repeated).toMatchObject({ code: 0, stdout: expect.stringContaining("in 18 shards each") });
-  expect(await readRows(databaseUrl)).toEqual(before);
-  await inDatabase(databaseUrl, ({ db }) => issueRefund(db, payment, { amountCents: 1 }));
-  expect(
-    await query(databaseUrl, "select refunded_cents from payments where merchant = $1 and kind = 'DEBIT'", [
-      merchant,
-    ]),
-  ).toEqual([{ refunded_cents: "1" }]);
-  const [row] = await query<{ name: string }>(
-    databaseUrl,
-    "select proname as name from pg_proc where proname like 'enter_shards_%'",
-  );
-  const asStranger = databaseUrl.replace("postgres@", "stranger@");
-  await expect(query(asStranger, `select ${row?.name}('{1}')`)).rejects.toThrow(
-    "only roles that may add payments",
-  );
 });

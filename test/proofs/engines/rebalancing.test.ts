@@ -1,14 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { PaymentKey } from "../../../server/storage/statements/payment-record.ts";
-import { listWaiting, saveRefunds as save } from "../../../server/storage/statements/statements.ts";
-import { bindStore } from "../../../server/storage/storage.ts";
-import { readBacklog } from "../../../server/storage/webhooks/backlog.ts";
+import { createRefundId } from "../../../server/domain/ids.ts";
+import { firstStatus } from "../../../server/domain/refunds.ts";
+import type { PaymentKey } from "../../../server/storage/payments/payment-record.ts";
+import { openStore } from "../../../server/storage/store.ts";
 import { requireCitus } from "../../helpers/citus.ts";
 import { createDistributed, findWorkerOf, hostOf, startCluster } from "../../helpers/cluster.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { type PostgresServer, portOf, query } from "../../helpers/postgres.ts";
-import { createPayment, decideRefund, LATER, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
+import { until } from "../../helpers/receiver.ts";
+import { createPayment, LATER, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
 import {
   conclude,
   countCalls,
@@ -80,47 +82,35 @@ test("a third worker gets its share of the rows under load: no result is wrong, 
 test("refunds of several merchants are saved, and what waits is found once, though a shard has just moved", async () => {
   await using cluster = await startCluster({ programs: requireCitus() });
   const databaseUrl = await createDistributed(cluster, "refunds");
-  await inDatabase(databaseUrl, async ({ db }) => {
-    const { saveRefunds } = bindStore(db, { saveRefunds: save });
-    const merchant = newMerchant();
-    const subscriptionKey = await createSubscription(db, merchant);
-    const payment = await createPayment(db, { merchant, settledAt: LONG_AGO });
-    const others = new Map<number, PaymentKey>(); // by worker
-    while (others.size < cluster.workers.length) {
-      const other = newMerchant();
-      const key = await createPayment(db, { merchant: other, settledAt: LONG_AGO });
-      if ((await findShardOf(databaseUrl, other)) !== (await findShardOf(databaseUrl, merchant)))
-        others.set(await findWorkerOf(databaseUrl, other), key);
-    }
-    const countDue = async () => (await readBacklog(db, LATER)).deliveries.due;
-    expect(await countDue()).toBe(0);
+  await inDatabase(databaseUrl, async (database) => {
+    const store = await openStore(database);
+    const createOne = async (merchant: string) => {
+      await createSubscription(database.db, merchant);
+      return createPayment(database.db, { merchant, settledAt: LONG_AGO });
+    };
+    const moving = await createOne(newMerchant());
+    const other = await createOne(newMerchant());
+    const decideOne = async (payment: PaymentKey) => {
+      const { original } = await store.loadOriginal(payment);
+      if (!original) throw new Error(`no payment ${payment.paymentId}`);
+      return {
+        ...{ paymentId: createRefundId(), merchant: payment.merchant, original, amountCents: 1_00 },
+        ...{ requestKey: randomUUID(), clientReferenceId: null, softDescriptor: null, now: LATER },
+        decision: firstStatus(original, 1_00, { now: LATER, held: false }),
+      };
+    };
 
     for (const count of [1, 2, 3, 4]) {
-      const from = await findWorkerOf(databaseUrl, merchant);
+      const from = await findWorkerOf(databaseUrl, moving.merchant);
       const to = cluster.workers.find((worker) => portOf(worker) !== from);
-      const other = others.get(from);
-      if (!to || !other) throw new Error("no other worker");
-      // Citus itself passes a call on by its first merchant.
-      const refunds = [await decideRefund(db, other), await decideRefund(db, payment)];
-      await moveRows(databaseUrl, merchant, to, "block_writes");
+      if (!to) throw new Error("no other worker");
+      const refunds = [await decideOne(other), await decideOne(moving)];
+      await moveRows(databaseUrl, moving.merchant, to, "block_writes");
 
-      expect(await saveRefunds(refunds)).toEqual([true, true]);
-      expect(
-        await query(databaseUrl, "select from payments where merchant = $1 and kind = 'REFUND'", [merchant]),
-      ).toHaveLength(count);
-      expect(await countDue()).toBe(count);
-      expect(await listWaiting(db, { now: LATER, after: "", limit: 10 })).toMatchObject([
-        { merchant, subscriptionKey, due: true },
-      ]);
+      expect(await store.saveRefunds(refunds)).toEqual([true, true]);
+      await until(async () => (await store.readBacklog(LATER)).deliveries.due === 2 * count);
+      expect(await store.listWaiting({ now: LATER, after: "", limit: 10 })).toHaveLength(2);
     }
+    await store.close();
   });
 });
-
-async function findShardOf(databaseUrl: string, merchant: string): Promise<string | undefined> {
-  const rows = await query<{ shard: string }>(
-    databaseUrl,
-    "select get_shard_id_for_distribution_column('payments', $1::text) as shard",
-    [merchant],
-  );
-  return rows[0]?.shard;
-}

@@ -8,8 +8,8 @@ import { sandboxAccess } from "../../../server/auth/access.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import type { ContractDocument } from "../../../server/contract/document.ts";
 import { noObserver } from "../../../server/observability/observer.ts";
-import { openDatabase } from "../../../server/storage/database.ts";
-import { bindStorage } from "../../../server/storage/storage.ts";
+import { openDatabase } from "../../../server/storage/database/database.ts";
+import { openStore } from "../../../server/storage/store.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
 import { createMock } from "../../conformance/prism.ts";
@@ -36,7 +36,7 @@ export async function openHarness() {
   const { db } = database;
   const full = await createFullMerchant(db);
   const realNow = () => new Date();
-  const store = bindStorage(database);
+  const store = await openStore(database);
   const parts = {
     // Without the sandbox's contract, which is not tested here and takes as long to compile.
     config: { ...readConfig({ DATA_DIR: dataDir }), mode: "production" as const },
@@ -53,7 +53,7 @@ export async function openHarness() {
     targetPolicy: { allowLocal: false, allowPrivate: false },
     logger: pino({ level: "silent" }),
     rateLimiter: undefined,
-    readinessChecks: [database.ping],
+    readinessChecks: [database.checkWrites],
     isDraining: () => false,
     bodyTimeoutMs: 10_000,
     callLimitMs: 60_000,

@@ -1,14 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { startDueScan } from "../../../server/background/due-scan.ts";
 import { createLogger } from "../../../server/observability/logger.ts";
-import { authorizeDue } from "../../../server/storage/payments/due-refunds.ts";
-import { bindStore } from "../../../server/storage/storage.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, eventsOf, type Merchant } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import {
+  authorizeDueIn,
   createPayment,
   createRefund as issue,
   LATER,
@@ -90,10 +89,9 @@ describe.each(engines)("the scan for due refunds on %s", (engine) => {
     await refuseEvents(db, ids[1] ?? "", "40P01"); // as in a deadlock, after which the scan begins again
     const lines: { msg: string }[] = [];
     const counts: number[] = [];
-    const bound = bindStore(db, { authorizeDue });
     const scan = startDueScan({
       store: {
-        authorizeDue: (now, options) => bound.authorizeDue(now, { ...options, page: 1, transaction: 1 }),
+        authorizeDue: (now, options) => authorizeDueIn(db, now, { ...options, page: 1, transaction: 1 }),
       },
       clock: { isOff: () => false, now: async () => LATER, realNow: () => LATER },
       onAuthorized: (refunds) => counts.push(refunds),

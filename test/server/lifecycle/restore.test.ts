@@ -3,7 +3,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { describe, expect, test } from "vitest";
 import { startRestoreWatch } from "../../../server/background/restore-watch.ts";
-import { bindStorage } from "../../../server/storage/storage.ts";
+import { openStore } from "../../../server/storage/store.ts";
 import { backUp } from "../../helpers/backup.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
@@ -112,7 +112,8 @@ describe("a database that was restored", () => {
     const original = await createOriginal(database.db, { merchant: "acme" });
     const refunds = [await createRefund(database.db, original), await createRefund(database.db, original)];
     const [logger, file] = [pino({ level: "silent" }), join(business.folder, "shared")];
-    const startOne = () => startRestoreWatch({ store: bindStorage(database), file, logger });
+    const store = await openStore(database);
+    const startOne = () => startRestoreWatch({ store, file, logger });
     const watches = [await startOne(), await startOne()];
 
     await Promise.all(

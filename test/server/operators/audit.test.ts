@@ -1,16 +1,16 @@
 import { hash } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { Db } from "../../../server/storage/database/tables.ts";
 import {
   type Link,
   listAdminActions,
+  prepareRecord,
   type RecordEntry,
   type RecordedAction,
   recordAdminAction,
   verifyChain,
-} from "../../../server/storage/admin-actions.ts";
-import { prepareRecord } from "../../../server/storage/admin-record.ts";
-import type { Store } from "../../../server/storage/database/tables.ts";
+} from "../../../server/storage/operators/audit.ts";
 import { runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, useDatabase } from "../../helpers/databases.ts";
 import { engines } from "../../helpers/engine.ts";
@@ -126,7 +126,7 @@ describe.each(engines)("the chain of the record on %s", (engine) => {
     recorded = await Promise.all(Array.from({ length: 8 }, () => recordAdminAction(db, ACTION)));
   });
 
-  const verify = async (store: Store, kept?: Link) => {
+  const verify = async (store: Db, kept?: Link) => {
     const errors: string[] = [];
     return { errors, head: await verifyChain(store, { kept, onError: (error) => errors.push(error) }) };
   };

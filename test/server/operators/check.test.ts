@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
-import { readLastCheck } from "../../../server/storage/check.ts";
-import type { Store } from "../../../server/storage/database/tables.ts";
-import { authorizeDue } from "../../../server/storage/payments/due-refunds.ts";
+import type { Db } from "../../../server/storage/database/tables.ts";
+import { readLastCheck } from "../../../server/storage/operators/check.ts";
 import { failOriginal } from "../../../server/storage/payments/payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
-import { isOnCluster } from "../../helpers/engine.ts";
 import { query } from "../../helpers/postgres.ts";
 import {
+  authorizeDueIn,
   createPayment,
   createRefund,
   decideRefund,
@@ -25,7 +24,7 @@ const run = (...args: string[]): Promise<AdminRun> =>
   runCommand(args, { env: { DATABASE_URL: stored.url, RETENTION_DAYS: "off" } });
 
 /** A payment of 100.00 with a refund of 10.00, both named after what will be done to them. */
-async function createPair(db: Store, name: string) {
+async function createPair(db: Db, name: string) {
   const payment = await createPayment(db, {
     merchant: "acme",
     paymentId: `pay_${name}`,
@@ -34,13 +33,11 @@ async function createPair(db: Store, name: string) {
   await saveRefund(db, { ...(await decideRefund(db, payment)), paymentId: `rfd_${name}` });
 }
 
-/** What has to be gone before everything can be changed, and the lines that then say so. Distributed tables have no triggers. */
-const GUARDS: readonly [change: string, ...lines: string[]] = isOnCluster
-  ? ["alter table payments drop constraint payment_fits"]
-  : [
-      "alter table payments disable trigger payments_sum",
-      "table payments: the trigger payments_sum is missing or disabled, and should be enabled",
-    ];
+/** What has to be gone before everything can be changed, and the line that then says so. */
+const GUARDS = [
+  "alter table payments disable trigger payments_sum",
+  "table payments: the trigger payments_sum is missing or disabled, and should be enabled",
+] as const;
 
 async function dropConstraints(): Promise<void> {
   const statements = await query<{ statement: string }>(
@@ -142,7 +139,7 @@ test("a check finds no difference in what a customer's reference has erased, but
   await query(stored.url, "delete from events where resource_id = 'rfd_lost'");
   const { code } = await run("erase", "--merchant", "acme", "--reference", "jane");
   const whole = await run("check");
-  await authorizeDue(db, LATER);
+  await authorizeDueIn(db, LATER);
   const later = [erased, waiting].map(({ paymentId }) => paymentId);
   await query(
     stored.url,
@@ -167,7 +164,7 @@ test("a check names every difference that somebody made past all constraints, an
   await dropConstraints();
   await query(
     stored.url,
-    `${isOnCluster ? "" : "set session_replication_role = replica;"} ${names.map((name) => CORRUPTIONS[name]?.[0]).join("; ")}`,
+    `set session_replication_role = replica; ${names.map((name) => CORRUPTIONS[name]?.[0]).join("; ")}`,
   );
 
   const { code, stdout } = await run("check");

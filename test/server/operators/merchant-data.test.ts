@@ -6,11 +6,11 @@ import {
   exportMerchant,
   type MerchantDataOptions,
 } from "../../../server/operators/merchant-data.ts";
-import * as merchantData from "../../../server/storage/merchant-data.ts";
+import { bindAll } from "../../../server/storage/acts.ts";
+import * as merchantData from "../../../server/storage/operators/merchant-data.ts";
+import * as referenceErasure from "../../../server/storage/operators/reference-erasure.ts";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
-import * as referenceErasure from "../../../server/storage/reference-erasure.ts";
-import { bindStore } from "../../../server/storage/storage.ts";
-import { emitResourceEvent } from "../../../server/storage/webhooks/resource-events.ts";
+import { emitResourceEvent } from "../../../server/storage/webhooks/events.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
@@ -44,7 +44,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     const { signal } = new AbortController();
     const complete = await command(
       {
-        store: { ...bindStore(database.db, merchantData), ...bindStore(database.db, referenceErasure) },
+        store: { ...bindAll(database.db, merchantData), ...bindAll(database.db, referenceErasure) },
         output,
         signal,
       },

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { feedPayments } from "../../../server/operators/payments.ts";
-import { bindStorage } from "../../../server/storage/storage.ts";
+import { openStore } from "../../../server/storage/store.ts";
 import { collectOutput, streamOf } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { dollars } from "../../helpers/factories.ts";
@@ -28,7 +28,7 @@ describe("original payments fed from lines", () => {
 
   async function feed(lines: readonly unknown[], { signal = new AbortController().signal } = {}) {
     const output = collectOutput();
-    const options = { store: bindStorage(database), now: () => NOW, output, signal, report() {} };
+    const options = { store: await openStore(database), now: () => NOW, output, signal, report() {} };
     const ok = await feedPayments({ ...options, input: streamOf(lines) });
     return { ok, printed: output.printed };
   }
@@ -198,7 +198,7 @@ describe("original payments fed from lines", () => {
       throw interrupted.signal.reason;
     }
     const output = collectOutput();
-    const store = bindStorage(database);
+    const store = await openStore(database);
 
     const options = { store, now: () => NOW, output, signal: interrupted.signal, report() {} };
     const first = await feedPayments({ ...options, input: cutShort() });

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Store } from "../../../server/storage/database/tables.ts";
+import type { Db } from "../../../server/storage/database/tables.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
@@ -15,7 +15,7 @@ const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 const keysOf = (...keys: readonly Buffer[]) => createEncryptionKeys(keys.map(ownKey));
 
 async function subscribe(
-  store: Store,
+  store: Db,
   secret: { readonly merchant: string; readonly secretCiphertext: Uint8Array },
 ): Promise<string> {
   const url = "https://receiver.invalid/";
@@ -24,7 +24,7 @@ async function subscribe(
   return saved === "limit" ? "" : saved.subscriptionKey;
 }
 
-async function cipherOf(store: Store, subscriptionKey: string): Promise<Uint8Array | null> {
+async function cipherOf(store: Db, subscriptionKey: string): Promise<Uint8Array | null> {
   const secrets = store.selectFrom("subscriptions").select("secret_ciphertext");
   const found = secrets.where("subscription_key", "=", subscriptionKey);
   return (await found.executeTakeFirstOrThrow()).secret_ciphertext;

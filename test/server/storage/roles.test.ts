@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openUnmigrated } from "../../../server/storage/database.ts";
+import { openUnmigrated } from "../../../server/storage/database/database.ts";
 import { holdAfterRestore } from "../../../server/storage/payments/high-water-mark.ts";
 import { linesOfPayment, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";

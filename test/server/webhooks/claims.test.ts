@@ -3,10 +3,9 @@ import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import type { Attempt } from "../../../server/storage/statements/claims.ts";
-import { listWaiting, recordAttempts } from "../../../server/storage/statements/statements.ts";
-import { bindStorage } from "../../../server/storage/storage.ts";
-import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
+import { openStore } from "../../../server/storage/store.ts";
+import { recordAttempts, recordPace } from "../../../server/storage/webhooks/attempts.ts";
+import { type Attempt, listWaiting } from "../../../server/storage/webhooks/claims.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
@@ -53,7 +52,7 @@ describe.each(engines)("claims on %s", (engine) => {
       if (sizes.length === CLAIMS) resolve();
     };
     const dispatcher = new Dispatcher({
-      store: bindStorage(database),
+      store: await openStore(database),
       clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
       worker: { room: () => 512, underWay: () => [], accepted: () => [], begin },
       limits: LIMITS,
@@ -84,7 +83,7 @@ describe.each(engines)("claims on %s", (engine) => {
     const worker = new Worker({
       ...({ timeoutMs: 15_000 } as AttemptOptions),
       encryptionKeys: createEncryptionKeys([]),
-      store: bindStorage(database),
+      store: await openStore(database),
       realNow: () => NOW,
       logger: pino({ level: "silent" }),
       attempts: {
@@ -115,7 +114,7 @@ describe.each(engines)("claims on %s", (engine) => {
     const begun: Attempt[] = [];
     let random = 1;
     const dispatcher = new Dispatcher({
-      store: bindStorage(database),
+      store: await openStore(database),
       clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
       worker: {
         room: () => 1,
@@ -152,7 +151,7 @@ describe.each(engines)("claims on %s", (engine) => {
     await recordPace(database.db, { merchant, subscriptionKey: saved.subscriptionKey, pace: "quick" });
     for (let made = 0; made < DUE; made += 1) await createEvent(database.db, merchant, `acc_${made}`);
     const webhooks = await startWebhooks({
-      ...{ database, store: bindStorage(database), encryptionKeys },
+      ...{ database, store: await openStore(database), encryptionKeys },
       clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
       policy: { allowLocal: true, allowPrivate: false },
       logger: pino({ level: "silent" }),

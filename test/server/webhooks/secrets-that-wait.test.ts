@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { bindStorage } from "../../../server/storage/storage.ts";
+import { openStore } from "../../../server/storage/store.ts";
 import { Worker } from "../../../server/webhooks/worker.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
@@ -28,7 +28,7 @@ describe.each(engines)("a delivery whose secret waits for a KMS on %s", (engine)
     const secret = Promise.withResolvers<string>();
     const clock = { now: NOW };
     const worker = new Worker({
-      store: bindStorage(database),
+      store: await openStore(database),
       encryptionKeys: {
         decrypt: () => secret.promise,
         encrypt: () => Promise.reject(new Error("nothing is encrypted here")),

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
 import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
+import { listWaiting, readShares } from "../../../server/storage/webhooks/claims.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { Dispatcher, type DispatcherParts } from "../../../server/webhooks/dispatcher.ts";
 import { useDatabase } from "../../helpers/databases.ts";

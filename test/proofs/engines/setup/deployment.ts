@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { openDatabase } from "../../../../server/storage/database.ts";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
 import { requireCitus } from "../../../helpers/citus.ts";
 import {
   type Cluster,

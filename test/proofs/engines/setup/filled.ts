@@ -1,6 +1,6 @@
-import type { Store } from "../../../../server/storage/database/tables.ts";
-import { type Database, openDatabase } from "../../../../server/storage/database.ts";
-import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
+import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
+import type { Db } from "../../../../server/storage/database/tables.ts";
+import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
 import { type AdminRun, runCommand } from "../../../helpers/admin.ts";
 import type { Cluster } from "../../../helpers/cluster.ts";
 import { GENEROUS_LIMITS } from "../../../helpers/databases.ts";
@@ -9,7 +9,7 @@ import { query } from "../../../helpers/postgres.ts";
 import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 /** Merchants with rows in each of their tables: refunds, some of them due later, and deliveries before and after an attempt. */
-export async function createMerchants(store: Store, count: number): Promise<void> {
+export async function createMerchants(store: Db, count: number): Promise<void> {
   const merchants = Array.from({ length: count }, newMerchant);
   for (const merchant of merchants) {
     const subscriptionKey = await createSubscription(store, merchant);

@@ -1,8 +1,8 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
 import { DataDirLockedError } from "../../../../server/storage/database/lock.ts";
-import { openDatabase } from "../../../../server/storage/database.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
@@ -28,12 +28,12 @@ describe.each(engines)("a database on %s", (engine) => {
 
   test("responds to a ping while it is open, and rejects it once it is closed", async () => {
     const database = await testDatabase.open();
-    await expect(database.ping()).resolves.toBeUndefined();
+    await expect(database.readTime()).resolves.toBeInstanceOf(Date);
 
     await database.close();
     await database.close();
 
-    await expect(database.ping()).rejects.toThrow();
+    await expect(database.readTime()).rejects.toThrow();
   });
 });
 
@@ -43,7 +43,7 @@ describe("a database on postgres", () => {
   test("works on after the server has ended its idle connections", async () => {
     const { promise: broken, resolve } = Promise.withResolvers<Error>();
     const database = await openDatabase({ ...testDatabase.options, onConnectionError: resolve });
-    await database.ping();
+    await database.readTime();
 
     await runStatement(
       inject("postgresUrl"),
@@ -52,7 +52,7 @@ describe("a database on postgres", () => {
     );
 
     expect(await broken).toMatchObject({ code: "57P01" });
-    await database.ping();
+    await database.readTime();
     await database.close();
   });
 });
@@ -67,7 +67,7 @@ describe("the embedded store of a data folder", () => {
     await expect(openDatabase({ dataDir })).rejects.toEqual(new DataDirLockedError(dataDir));
     await first.close();
 
-    await (await testDatabase.open()).ping();
+    await (await testDatabase.open()).readTime();
   });
 
   test("names the folder that is in use, and what to do", () => {
@@ -103,7 +103,7 @@ describe("the embedded store of a data folder", () => {
 
     const database = await testDatabase.open();
 
-    await database.ping();
+    await database.readTime();
   });
 });
 

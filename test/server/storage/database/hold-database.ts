@@ -1,5 +1,5 @@
 /** A program that opens the embedded store of a folder, stores a payment, reports that, and then keeps the store open. */
-import { openDatabase } from "../../../../server/storage/database.ts";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
 import { createPayment } from "../../../helpers/store-factories.ts";
 
 const [, , dataDir = ""] = process.argv;

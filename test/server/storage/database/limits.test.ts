@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
-import { openDatabase } from "../../../../server/storage/database.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { startSilentProxy } from "../../../helpers/network/proxies.ts";
 import { begin } from "../../../helpers/postgres.ts";
@@ -44,14 +44,14 @@ describe("time limits on postgres", () => {
     await client.end();
     const database = await opening;
 
-    await database.ping();
+    await database.readTime();
     await Promise.all([database.close(), other.close()]);
   });
 
   test("give up a connection on which nothing comes, at once also its transaction, and no later statement gets it", async () => {
     await using proxy = await startSilentProxy(stored.url);
-    const { db, close, ping } = await open(proxy.url);
-    await ping();
+    const { db, close, readTime } = await open(proxy.url);
+    await readTime();
     const startedAt = performance.now();
 
     const failed = db
@@ -75,7 +75,7 @@ describe("time limits on postgres", () => {
   test("hold for the end of the database as well", async () => {
     await using proxy = await startSilentProxy(stored.url);
     const database = await open(proxy.url);
-    await database.ping();
+    await database.readTime();
     const busy = sql`select pg_sleep(120)`.execute(database.background).catch((error: unknown) => error);
     await until(async () => {
       const { rows } =

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
 import type { Tables } from "../../../../server/storage/database/tables.ts";
-import { openDatabase } from "../../../../server/storage/database.ts";
-import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
+import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
 import { createDeployment, type Deployment } from "../../../helpers/deployment.ts";

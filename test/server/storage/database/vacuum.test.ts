@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
+import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
 import { vacuum } from "../../../../server/storage/database/embedded.ts";
-import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { createDataDir } from "../../../helpers/databases.ts";
 import { startTestServer } from "../../../helpers/server.ts";
 import { insertPayments, newMerchant } from "../../../helpers/store-factories.ts";

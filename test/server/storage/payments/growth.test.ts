@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { listPayments } from "../../../../server/storage/payments/payment-queries.ts";
 import { failOriginal, settleOriginal } from "../../../../server/storage/payments/payments.ts";
-import { REFUNDS_AT_ONCE } from "../../../../server/storage/payments/refund-transitions.ts";
+import { REFUNDS_AT_ONCE } from "../../../../server/storage/payments/transitions.ts";
 import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
 import { createSubscription } from "../../../helpers/delivery-factories.ts";
 import { engines } from "../../../helpers/engine.ts";

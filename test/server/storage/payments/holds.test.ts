@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
-import { hold, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
-import { isHeld } from "../../../../server/storage/statements/holds.ts";
+import { hold, isHeld, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
 import { beginTransaction, lockPayment, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {

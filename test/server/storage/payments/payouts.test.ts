@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Store } from "../../../../server/storage/database/tables.ts";
-import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
+import type { Db } from "../../../../server/storage/database/tables.ts";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
 import { failOriginal } from "../../../../server/storage/payments/payments.ts";
 import { listPayouts, publishPayouts } from "../../../../server/storage/payments/payouts.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
+  authorizeDueIn,
   createPayment,
   createRefund,
   decideRefund,
@@ -19,7 +19,7 @@ import {
   untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
 
-async function readFeed(store: Store, after: number, limit = 100) {
+async function readFeed(store: Db, after: number, limit = 100) {
   const page = await listPayouts(store, { after, limit });
   if (page === "unknown-cursor") throw new Error(page);
   return page;
@@ -41,7 +41,7 @@ describe.each(engines)("the payout feed on %s", (engine) => {
 
     await publishPayouts(db);
     const [first, ...others] = await read();
-    await authorizeDue(db, LATER);
+    await authorizeDueIn(db, LATER);
     await publishPayouts(db);
     await publishPayouts(db);
 

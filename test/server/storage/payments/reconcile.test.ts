@@ -1,15 +1,15 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
+import { type KnownRefund, reconcileRefund } from "../../../../server/storage/operators/reconcile.ts";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
+import type { DebitRecord, RefundRecord } from "../../../../server/storage/payments/payment-record.ts";
 import { coverOriginal } from "../../../../server/storage/payments/payments.ts";
 import { listPayouts, publishPayouts } from "../../../../server/storage/payments/payouts.ts";
-import { type KnownRefund, reconcileRefund } from "../../../../server/storage/payments/reconcile.ts";
-import type { DebitRecord, RefundRecord } from "../../../../server/storage/statements/payment-record.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   allEvents,
+  authorizeDueIn,
   createPayment,
   createRefund,
   getDebit,
@@ -45,7 +45,7 @@ describe.each(engines)("a refund that the payment system knows, on %s", (engine)
   async function payOut() {
     const { db } = database;
     await release(db, { merchant: undefined });
-    await authorizeDue(db, LATER);
+    await authorizeDueIn(db, LATER);
     await publishPayouts(db);
     const payouts = await listPayouts(db, { after: 0, limit: 100 });
     return payouts === "unknown-cursor" ? [] : payouts.map(({ paymentId }) => paymentId);

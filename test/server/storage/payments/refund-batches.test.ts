@@ -2,12 +2,11 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { noTimeLimit } from "../../../../server/domain/time-limit.ts";
 import { issueRefund as handleIssueRefund } from "../../../../server/http/issue-refund.ts";
-import type { Store } from "../../../../server/storage/database/tables.ts";
-import { createRefundStore } from "../../../../server/storage/payments/refund-batches.ts";
-import type { DebitRecord } from "../../../../server/storage/statements/payment-record.ts";
-import type { NewRefund } from "../../../../server/storage/statements/refunds.ts";
-import { loadOriginals, saveRefunds } from "../../../../server/storage/statements/statements.ts";
-import { bindStore } from "../../../../server/storage/storage.ts";
+import { bindAll } from "../../../../server/storage/acts.ts";
+import type { Db } from "../../../../server/storage/database/tables.ts";
+import type { DebitRecord } from "../../../../server/storage/payments/payment-record.ts";
+import { createRefundQueue } from "../../../../server/storage/payments/refund-queue.ts";
+import { loadOriginals, type NewRefund, saveRefunds } from "../../../../server/storage/payments/refunds.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -23,21 +22,21 @@ import {
 } from "../../../helpers/store-factories.ts";
 
 /** The store as in a server, and the sizes of the saved batches. */
-function openRefundStore(db: Store) {
+function openQueue(db: Db) {
   const sizes: number[] = [];
-  const statements = bindStore(db, REFUND_STATEMENTS);
-  const saveCounted: typeof statements.saveRefunds = (refunds, options) => {
+  const statements = bindAll(db, REFUND_STATEMENTS);
+  const saveCounted: typeof statements.saveRefunds = (refunds, lockTimeoutMs) => {
     sizes.push(refunds.length);
-    return statements.saveRefunds(refunds, options);
+    return statements.saveRefunds(refunds, lockTimeoutMs);
   };
-  return { ...createRefundStore({ ...statements, saveRefunds: saveCounted }), statements, sizes };
+  return { ...createRefundQueue({ ...statements, saveRefunds: saveCounted }), statements, sizes };
 }
 
-async function createPayments(db: Store, count: number, merchant = newMerchant()) {
+async function createPayments(db: Db, count: number, merchant = newMerchant()) {
   return Promise.all(Array.from({ length: count }, () => createPayment(db, { merchant })));
 }
 
-function decideAll(db: Store, payments: readonly DebitRecord[], fields = {}): Promise<NewRefund[]> {
+function decideAll(db: Db, payments: readonly DebitRecord[], fields = {}): Promise<NewRefund[]> {
   return Promise.all(payments.map((payment) => decideRefund(db, payment, fields)));
 }
 
@@ -93,7 +92,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
 
   test("do not fail for the amount of another one that is not saved", async () => {
     const { db } = database;
-    const { sizes, ...store } = openRefundStore(db);
+    const { sizes, ...store } = openQueue(db);
     const payment = await createPayment(db, { merchant: newMerchant() });
     const used = await createRefund(db, payment, { amountCents: 1_00 });
     const wish = { amountCents: 60_00 };
@@ -124,7 +123,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
 
   test("do not fail with one that the store refuses", async () => {
     const { db } = database;
-    const { sizes, ...store } = openRefundStore(db);
+    const { sizes, ...store } = openQueue(db);
     const merchant = newMerchant();
     const refunds = await decideAll(db, await createPayments(db, 4, merchant));
     const [first, ...others] = refunds as [NewRefund, ...NewRefund[]];
@@ -140,12 +139,12 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
 
   test("get 201 when the connection was lost after their commit, and are saved once", async () => {
     const { db } = database;
-    const statements = bindStore(db, REFUND_STATEMENTS);
+    const statements = bindAll(db, REFUND_STATEMENTS);
     let lost = 0;
-    const store = createRefundStore({
+    const store = createRefundQueue({
       ...statements,
-      async saveRefunds(refunds, options) {
-        const saved = await statements.saveRefunds(refunds, options);
+      async saveRefunds(refunds, lockTimeoutMs) {
+        const saved = await statements.saveRefunds(refunds, lockTimeoutMs);
         if (lost > 0 || refunds.length === 1) return saved;
         lost = refunds.length;
         throw new Error("Connection terminated unexpectedly");
@@ -177,7 +176,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
 
   test("are not begun when they were abandoned before", async () => {
     const { db } = database;
-    const { sizes, ...store } = openRefundStore(db);
+    const { sizes, ...store } = openQueue(db);
     const merchant = newMerchant();
     const refunds = await decideAll(db, await createPayments(db, 3, merchant));
     const deadline = new AbortController();

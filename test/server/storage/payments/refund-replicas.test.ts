@@ -1,10 +1,9 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { createRefundStore } from "../../../../server/storage/payments/refund-batches.ts";
-import type { PaymentKey } from "../../../../server/storage/statements/payment-record.ts";
-import type { NewRefund } from "../../../../server/storage/statements/refunds.ts";
-import { saveRefunds } from "../../../../server/storage/statements/statements.ts";
-import { bindStore } from "../../../../server/storage/storage.ts";
+import { bindAll } from "../../../../server/storage/acts.ts";
+import type { PaymentKey } from "../../../../server/storage/payments/payment-record.ts";
+import { createRefundQueue } from "../../../../server/storage/payments/refund-queue.ts";
+import { type NewRefund, saveRefunds } from "../../../../server/storage/payments/refunds.ts";
 import { beginTransaction, lockPayment, useDatabase } from "../../../helpers/databases.ts";
 import {
   allRefunds,
@@ -85,7 +84,7 @@ describe("refunds of one statement, at the same time on postgres", () => {
   });
 
   test("do not wait for the lock of one of them, which is saved once it is free", async () => {
-    const store = createRefundStore(bindStore(database.db, REFUND_STATEMENTS));
+    const store = createRefundQueue(bindAll(database.db, REFUND_STATEMENTS));
     const merchant = newMerchant();
     const [locked, ...free] = await createPayments(4, merchant);
     if (!locked) throw new Error("there are four");

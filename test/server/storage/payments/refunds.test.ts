@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { Store } from "../../../../server/storage/database/tables.ts";
+import type { Db } from "../../../../server/storage/database/tables.ts";
 import { findByRequestKey } from "../../../../server/storage/payments/payment-queries.ts";
+import type { DebitRecord } from "../../../../server/storage/payments/payment-record.ts";
 import {
   coverOriginal,
   failOriginal,
   type NewPayment,
   settleOriginal,
 } from "../../../../server/storage/payments/payments.ts";
-import type { DebitRecord } from "../../../../server/storage/statements/payment-record.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -64,7 +64,7 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await findByRequestKey(db, { merchant: payment.merchant, requestKey })).toEqual(refund);
   });
 
-  type Change = (db: Store, payment: DebitRecord) => Promise<unknown>;
+  type Change = (db: Db, payment: DebitRecord) => Promise<unknown>;
   test.each<[since: string, payment: Partial<NewPayment>, change: Change, afterwards: object]>([
     [
       "the original payment has failed",

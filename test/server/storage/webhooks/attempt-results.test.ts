@@ -5,8 +5,8 @@ import {
   nextDelivery,
   type Outcome,
 } from "../../../../server/domain/delivery-outcome.ts";
-import type { Attempt } from "../../../../server/storage/statements/claims.ts";
-import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
+import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
+import type { Attempt } from "../../../../server/storage/webhooks/claims.ts";
 import { redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { changeSecret, forgetOldSecrets } from "../../../../server/storage/webhooks/change-secret.ts";
+import { rotateSecrets } from "../../../../server/storage/operators/rotate-secrets.ts";
+import { openStore } from "../../../../server/storage/store.ts";
+import { changeSecret } from "../../../../server/storage/webhooks/change-secret.ts";
 import { readKeyUses } from "../../../../server/storage/webhooks/encryption-keys.ts";
-import { rotateSecrets } from "../../../../server/storage/webhooks/rotate-secrets.ts";
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { ownKey } from "../../../../server/storage/webhooks/wrapping-keys.ts";
@@ -69,9 +70,10 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
   test("is gone after the overlap, and not before", async () => {
     await change("second", 24);
 
-    await forgetOldSecrets(database.db, plusHours(23));
+    const { forgetOldSecrets } = await openStore(database);
+    await forgetOldSecrets(plusHours(23));
     const during = await stored();
-    await forgetOldSecrets(database.db, plusHours(24));
+    await forgetOldSecrets(plusHours(24));
 
     expect(during.old_secret_ciphertext).not.toBeNull();
     expect(await stored()).toMatchObject({

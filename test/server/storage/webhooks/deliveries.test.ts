@@ -1,12 +1,15 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../../../server/domain/delivery-outcome.ts";
-import type { Store } from "../../../../server/storage/database/tables.ts";
+import type { Db } from "../../../../server/storage/database/tables.ts";
 import { resetMerchant } from "../../../../server/storage/fixtures.ts";
-import type { AttemptResult } from "../../../../server/storage/statements/attempts.ts";
-import type { Attempt, Claim } from "../../../../server/storage/statements/claims.ts";
-import { freeLeases, recordAttempts } from "../../../../server/storage/statements/statements.ts";
-import { releaseClaim } from "../../../../server/storage/webhooks/attempts.ts";
+import { type AttemptResult, recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
+import {
+  type Attempt,
+  type Claim,
+  freeLeases,
+  releaseClaim,
+} from "../../../../server/storage/webhooks/claims.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { endSomeDeliveries, endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
@@ -250,7 +253,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
 });
 
 /** Stores 3,000 events with a delivery each, which is due; nothing has counted these rows. */
-async function fill(store: Store, merchant: string, subscriptionKey: string): Promise<void> {
+async function fill(store: Db, merchant: string, subscriptionKey: string): Promise<void> {
   await sql`insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
     select 'evt_' || ${merchant} || n, ${merchant}, 'account.linked', 'acc_' || n, 1, ${NOW}::timestamptz, repeat('x', 300)
     from generate_series(1, 3000) as n`.execute(store);

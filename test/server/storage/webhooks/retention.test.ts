@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Store } from "../../../../server/storage/database/tables.ts";
-import { removeDeliveries, removeEvents } from "../../../../server/storage/statements/statements.ts";
+import type { Db } from "../../../../server/storage/database/tables.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
-import { emitResourceEvent } from "../../../../server/storage/webhooks/resource-events.ts";
+import { emitResourceEvent } from "../../../../server/storage/webhooks/events.ts";
+import { removeDeliveries, removeEvents } from "../../../../server/storage/webhooks/retention.ts";
 import { createTestDatabase, pagesOf, useDatabase } from "../../../helpers/databases.ts";
 import { createSubscription } from "../../../helpers/delivery-factories.ts";
 import { engines } from "../../../helpers/engine.ts";
@@ -147,7 +147,7 @@ test("only one server removes at a time", async () => {
   expect([first.removed, second]).toEqual([1, { removed: 0, last: undefined }]);
 });
 
-async function drain(store: Store, remove: typeof removeEvents, before: Date): Promise<number> {
+async function drain(store: Db, remove: typeof removeEvents, before: Date): Promise<number> {
   let total = 0;
   let after: string | undefined = "";
   while (after !== undefined) {
@@ -159,7 +159,7 @@ async function drain(store: Store, remove: typeof removeEvents, before: Date): P
 }
 
 /** Delivers everything at the second attempt; both attempts are made at this time. */
-async function finish(store: Store, at: Date): Promise<void> {
+async function finish(store: Db, at: Date): Promise<void> {
   await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
     select webhook_id, merchant, number, ${at.toISOString()}::timestamptz, 1 from deliveries, generate_series(1, 2) as number`.execute(
     store,
@@ -168,7 +168,7 @@ async function finish(store: Store, at: Date): Promise<void> {
 }
 
 /** The ids of a merchant's deliveries, newest first. */
-async function idsOf(store: Store, merchant: string): Promise<string[]> {
+async function idsOf(store: Db, merchant: string): Promise<string[]> {
   const page = await listDeliveries(store, { merchant, limit: 10 });
   return page === "invalid-cursor" ? [] : page.deliveries.map(({ webhookId }) => webhookId);
 }
@@ -176,7 +176,7 @@ async function idsOf(store: Store, merchant: string): Promise<string[]> {
 const ROWS = 3_000;
 
 /** Stores many delivered events, as if one refund had been issued every second since a given time. */
-async function fill(store: Store, merchant: string, since: Date): Promise<void> {
+async function fill(store: Db, merchant: string, since: Date): Promise<void> {
   const row = sql`lpad(to_hex(${since.getTime()}::bigint + n * 1000), 12, '0') as time, n
     from generate_series(1, ${ROWS}::integer) as n`;
   const id = sql`substr(time, 1, 8) || '-' || substr(time, 9) || '-7000-8000-' || lpad(to_hex(n), 12, '0')`;

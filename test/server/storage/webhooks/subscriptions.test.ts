@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { noTimeLimit } from "../../../../server/domain/time-limit.ts";
 import { subscribeToWebhooks } from "../../../../server/http/subscribe-to-webhooks.ts";
-import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
-import { findSubscriptionTo } from "../../../../server/storage/webhooks/webhook-queries.ts";
+import {
+  endSubscription,
+  findSubscriptionTo,
+  insertSubscription,
+} from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";

@@ -1,0 +1,171 @@
+import { createBatcher, type OnRun } from "../async/batcher.ts";
+import { block, listBlocks, unblock } from "./blocks.ts";
+import { findToken, insertToken, reportCalls } from "./callers.ts";
+import type { Connection } from "./database/connection.ts";
+import { findMissingTriggers } from "./database/payment-guards.ts";
+import type { Db } from "./database/tables.ts";
+import { repeatAfterConflicts } from "./database/unavailable.ts";
+import { advance, claimMode, readOffset } from "./deployment.ts";
+import { countDue, listDue } from "./due-queries.ts";
+import { insertFixtures, resetMerchant } from "./fixtures.ts";
+import { readLastCheck } from "./operators/check.ts";
+import { reconcileRefund } from "./operators/reconcile.ts";
+import { authorizeRefunds, findDue } from "./payments/due-refunds.ts";
+import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/high-water-mark.ts";
+import { hold, listHolds, release } from "./payments/holds.ts";
+import { getPayment, listPayments, readIssuingCalls } from "./payments/payment-queries.ts";
+import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
+import { publishPayouts } from "./payments/payouts.ts";
+import { createRefundQueue, type RefundQueue } from "./payments/refund-queue.ts";
+import { findByRequestKeys, loadOriginals, saveRefunds } from "./payments/refunds.ts";
+import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/attempts.ts";
+import { readBacklog } from "./webhooks/backlog.ts";
+import { changeSecret, findOldSecrets, forgetOldSecret } from "./webhooks/change-secret.ts";
+import { claimDeliveries, freeLeases, listWaiting, readShares, releaseClaim } from "./webhooks/claims.ts";
+import { findSentDelivery, listDeliveries, redeliver, redeliverMany } from "./webhooks/deliveries.ts";
+import { readKeyUses } from "./webhooks/encryption-keys.ts";
+import { emitFurtherEvent, emitResourceEvent, findEvent, listEvents } from "./webhooks/events.ts";
+import { removeDeliveries, removeEvents } from "./webhooks/retention.ts";
+import {
+  endSomeDeliveries,
+  endSubscription,
+  findPastSubscribers,
+  findSubscription,
+  findSubscriptionTo,
+  forgetSubscribersOf,
+  insertSubscription,
+  listSubscriptions,
+} from "./webhooks/subscriptions.ts";
+
+/**
+ * All that a server does with its database, and whose connections and time limits each uses: `db` those of calls; `background`
+ * those of work that no caller waits for or that may change very many rows, which under the limits of calls might never end.
+ */
+export const ACTS = {
+  advance: [advance, "db"],
+  authorizeRefunds: [authorizeRefunds, "background"],
+  block: [block, "db"],
+  changeSecret: [changeSecret, "db"],
+  claimDeliveries: [claimDeliveries, "background"],
+  claimMode: [claimMode, "db"],
+  countDue: [countDue, "db"],
+  coverOriginal: [coverOriginal, "background"],
+  emitFurtherEvent: [emitFurtherEvent, "db"],
+  emitResourceEvent: [emitResourceEvent, "db"],
+  endSomeDeliveries: [endSomeDeliveries, "background"],
+  endSubscription: [endSubscription, "background"],
+  failOriginal: [failOriginal, "background"],
+  findByRequestKeys: [findByRequestKeys, "db"],
+  findDue: [findDue, "background"],
+  findEvent: [findEvent, "db"],
+  findMissing: [findMissing, "background"],
+  findMissingTriggers: [findMissingTriggers, "db"],
+  findOldSecrets: [findOldSecrets, "background"],
+  findPastSubscribers: [findPastSubscribers, "background"],
+  findSentDelivery: [findSentDelivery, "db"],
+  findSubscription: [findSubscription, "db"],
+  findSubscriptionTo: [findSubscriptionTo, "db"],
+  findToken: [findToken, "db"],
+  forgetOldSecret: [forgetOldSecret, "background"],
+  forgetSubscribersOf: [forgetSubscribersOf, "background"],
+  freeLeases: [freeLeases, "background"],
+  getPayment: [getPayment, "db"],
+  hold: [hold, "db"],
+  holdAfterRestore: [holdAfterRestore, "background"],
+  insertFixtures: [insertFixtures, "db"],
+  insertPayment: [insertPayment, "db"],
+  insertSubscription: [insertSubscription, "db"],
+  insertToken: [insertToken, "db"],
+  listBlocks: [listBlocks, "background"],
+  listDeliveries: [listDeliveries, "db"],
+  listDue: [listDue, "db"],
+  listEvents: [listEvents, "db"],
+  listHolds: [listHolds, "db"],
+  listPayments: [listPayments, "db"],
+  listSubscriptions: [listSubscriptions, "db"],
+  listWaiting: [listWaiting, "background"],
+  loadOriginals: [loadOriginals, "db"],
+  publishPayouts: [publishPayouts, "background"],
+  readBacklog: [readBacklog, "background"],
+  readHighWaterMark: [readHighWaterMark, "background"],
+  readIssuingCalls: [readIssuingCalls, "db"],
+  readKeyUses: [readKeyUses, "background"],
+  readLastCheck: [readLastCheck, "background"],
+  readOffset: [readOffset, "db"],
+  readShares: [readShares, "background"],
+  reconcileRefund: [reconcileRefund, "db"],
+  recordAttempts: [recordAttempts, "db"],
+  recordPace: [recordPace, "db"],
+  redeliver: [redeliver, "db"],
+  redeliverMany: [redeliverMany, "db"],
+  release: [release, "db"],
+  releaseClaim: [releaseClaim, "db"],
+  removeDeliveries: [removeDeliveries, "background"],
+  removeEvents: [removeEvents, "background"],
+  reportCalls: [reportCalls, "db"],
+  resetMerchant: [resetMerchant, "background"],
+  saveRefunds: [saveRefunds, "db"],
+  settleOriginal: [settleOriginal, "background"],
+  unblock: [unblock, "db"],
+} as const satisfies Record<string, readonly [Act, keyof Connections]>;
+
+export type Connections = { readonly db: Db; readonly background: Db };
+export type Acts = Bound<{ [Name in keyof typeof ACTS]: (typeof ACTS)[Name][0] }>;
+
+/** A storage function. Each is atomic, and may be repeated. */
+export type Act = (db: Db, ...rest: never[]) => unknown;
+
+/** Storage functions whose first argument, the connection, is already given. */
+export type Bound<Functions> = {
+  readonly [Name in keyof Functions]: Functions[Name] extends (db: Db, ...rest: infer Rest) => infer Result
+    ? (...rest: Rest) => Result
+    : never;
+};
+
+/** Gives each act the connections for its kind of work. */
+export function bindActs(connections: Connections): Acts {
+  const bound = Object.entries(ACTS).map(([name, [act, kind]]) => [name, bind(act, connections[kind])]);
+  return Object.fromEntries(bound); // the mapped type above describes each function
+}
+
+/** Gives functions their connections, so that their callers do not depend on these. */
+export function bindAll<const Functions extends Record<string, Act>>(
+  db: Db,
+  functions: Functions,
+): Bound<Functions> {
+  const bound = Object.entries(functions).map(([name, act]) => [name, bind(act, db)]);
+  return Object.fromEntries(bound); // the mapped type above describes each function
+}
+
+function bind(act: Act, db: Db) {
+  return (...rest: never[]) => repeatAfterConflicts(async () => act(db, ...rest));
+}
+
+/** What shares statements with other calls of the same time. */
+export type Batches = RefundQueue & {
+  /** Resolves with whether the result was written, as `recordAttempts` says. */
+  recordAttempt(attempt: EndedAttempt): Promise<boolean>;
+};
+
+export type BatchedActs = Pick<
+  Acts,
+  "findByRequestKeys" | "loadOriginals" | "recordAttempts" | "saveRefunds"
+>;
+
+/** @param onRun called with the number of items of each statement */
+export function createBatches(acts: BatchedActs, onRun?: OnRun): Batches {
+  const record = async (attempts: readonly EndedAttempt[]) => {
+    const recorded = await acts.recordAttempts(attempts);
+    return attempts.map(({ webhookId }) => recorded.has(webhookId));
+  };
+  const recordAttempt = createBatcher(record, { name: "record attempts", onRun });
+  return { ...createRefundQueue(acts, onRun), recordAttempt: (attempt) => recordAttempt(attempt) };
+}
+
+/** What a store is made of. */
+export type StoreParts = {
+  readonly acts: Acts;
+  readonly batches: Batches;
+  readonly listen: Connection["listen"];
+  close(): Promise<void>;
+};

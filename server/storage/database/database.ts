@@ -1,0 +1,228 @@
+import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
+import { inStatementSpan } from "../../observability/tracing.ts";
+import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
+import { openEmbedded } from "./embedded.ts";
+import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
+import {
+  createPool,
+  createPreparedRunner,
+  type Pool,
+  type PoolOptions,
+  type RunStatement,
+  refuseTransactionPooling,
+  toPreparedPool,
+} from "./pool.ts";
+import { toPreparedPGlite } from "./prepared-embedded.ts";
+import { explainStartError } from "./start-error.ts";
+import type { Db, Tables } from "./tables.ts";
+import { createWriteCheck } from "./write-check.ts";
+
+/** How the connections of a pool are used. */
+export type PoolUsage = {
+  readonly inUse: number;
+  readonly idle: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+};
+
+/** The open database. Inside `db.transaction()` use only the transaction: the embedded store has a single connection. */
+export type Database = {
+  readonly db: Db;
+  /** The same for work that no caller waits for or that may change many rows, with its own connections and time limits. */
+  readonly background: Db;
+  /** Whether this is the store in DATA_DIR, which no other process can use. */
+  readonly embedded: boolean;
+  readonly options: DatabaseOptions;
+  /** The same database for text and notifications. Waits for transactions when embedded. */
+  readonly connection: Connection;
+  /** Rejects while the database refuses every write: it is read-only, or its disk is full. */
+  checkWrites(): Promise<void>;
+  /** The database's clock. On PostgreSQL it has a connection of its own, so that calls that wait do not delay it. */
+  readTime(): Promise<Date>;
+  /** Undefined for the embedded store, which has one connection. */
+  poolUsage(): PoolUsage | undefined;
+  /** Ends all connections and unlocks the data folder. May be called again. */
+  close(): Promise<void>;
+};
+
+/**
+ * How long PostgreSQL may take, in milliseconds, before it counts as unavailable. Migrations and the embedded store have no
+ * limits.
+ */
+export type StoreLimits = {
+  /** For a connection, whether all are in use or none can be opened. */
+  readonly connectMs: number;
+  /** For a statement, including its wait for locks. Where the database does not respond at all, it fails one second later. */
+  readonly statementMs: number;
+  /** The same for statements of `background`. */
+  readonly backgroundMs: number;
+};
+
+const LIMITS: StoreLimits = { connectMs: 4_000, statementMs: 4_000, backgroundMs: 30_000 };
+
+/** Enough for dispatches, scans for due refunds, retention and metrics, which run at the same time. */
+const BACKGROUND_CONNECTIONS = 6;
+
+/** One connection for readiness probes, which wait no longer than their sender. */
+export const PROBE = { size: 1, connectMs: 1_500, statementMs: 1_500 };
+
+const READ_TIME = "select clock_timestamp() as now";
+
+function toTime([row]: readonly unknown[]): Date {
+  return (row as { now: Date }).now; // the one row of the statement above
+}
+
+export type DatabaseOptions = {
+  /** `postgres://…`; the store is embedded when absent. */
+  readonly databaseUrl?: string | undefined;
+  /** Folder of the embedded store; created when missing. */
+  readonly dataDir: string;
+  /** Called when an idle connection breaks; the pool replaces it. */
+  readonly onConnectionError?: ((error: Error) => void) | undefined;
+  /** Called with the reason when a check finds that writes are refused, and without one when they no longer are. */
+  readonly onWritesChange?: ((reason: unknown) => void) | undefined;
+  readonly limits?: Partial<StoreLimits> | undefined;
+  /** Those of this release when undefined; tests add later ones. */
+  readonly migrations?: Migrations | undefined;
+};
+
+/**
+ * Opens the database and brings its tables to the latest form.
+ *
+ * @throws DataDirLockedError when another process uses the folder of the embedded store
+ * @throws StoreStartError when it is damaged, of another release, or refuses this server
+ * @throws ConfigError when a pooler before PostgreSQL takes connections away between transactions
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { databaseUrl } = options;
+  try {
+    if (databaseUrl === undefined) return await openPGlite(options);
+    await migratePostgres(databaseUrl, options.migrations);
+    return openPostgres(databaseUrl, options);
+  } catch (error) {
+    throw explainStartError(error);
+  }
+}
+
+/** Opens one connection to a PostgreSQL database as it is: nothing is migrated, and there may be no tables. */
+export function openUnmigrated(
+  databaseUrl: string,
+  limits: Pick<Partial<StoreLimits>, "statementMs">,
+): AsyncDisposable & { readonly db: Db } {
+  const db = toDb(createPool(databaseUrl, { size: 1, ...limits }));
+  return { db, [Symbol.asyncDispose]: () => db.destroy() };
+}
+
+/** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
+async function migratePostgres(databaseUrl: string, migrations?: Migrations): Promise<void> {
+  const pool = createPool(databaseUrl);
+  const db = toDb(pool);
+  try {
+    await refuseTransactionPooling(pool);
+    await migrateBesideOthers(db, migrations);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** The limits of connections for calls, and of those for background work. */
+export function toPoolOptions({ limits, onConnectionError }: DatabaseOptions): {
+  readonly db: PoolOptions;
+  readonly background: PoolOptions;
+} {
+  const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
+  const shared = { connectMs, onConnectionError };
+  return {
+    db: { ...shared, statementMs },
+    background: { ...shared, statementMs: backgroundMs, size: BACKGROUND_CONNECTIONS },
+  };
+}
+
+function openPostgres(databaseUrl: string, options: DatabaseOptions): Database {
+  const { onConnectionError = () => {}, onWritesChange = () => {} } = options;
+  const usage = toPoolOptions(options);
+  const pool = createPool(databaseUrl, usage.db);
+  const backgroundPool = createPool(databaseUrl, usage.background);
+  const prepared = createPreparedRunner();
+  const run: RunStatement = (runner, text, values) =>
+    inStatementSpan(text, () => prepared(runner, text, values)).catch((error: unknown) => {
+      writes.note(error);
+      throw error;
+    });
+  const poolUsage = () => {
+    const { totalCount, idleCount: idle, waitingCount } = pool;
+    // The pool also queues, until the next tick, what gets a connection that is idle, such as a scrape's own statements.
+    return { inUse: totalCount - idle, idle, waiting: Math.max(0, waitingCount - idle) };
+  };
+  const probePool = createPool(databaseUrl, { onConnectionError, ...PROBE });
+  const pools = [pool, backgroundPool, probePool];
+  const writes = createWriteCheck({
+    async run(text, { anew }) {
+      if (anew) await Promise.all(pools.map(endIdle));
+      return [await probePool.query(text)].flat().at(-1)?.rows ?? [];
+    },
+    onChange: onWritesChange,
+  });
+  const parts = {
+    db: toDb(pool, run),
+    background: toDb(backgroundPool, run),
+    embedded: false,
+    options,
+    connection: connectPool({ pool: backgroundPool, run, connectionString: databaseUrl, onConnectionError }),
+    poolUsage,
+    readTime: async () => toTime((await probePool.query(READ_TIME)).rows),
+    checkWrites: writes.check,
+  };
+  // The query builder would not end a pool that it has never used, because only text was run on it.
+  return toDatabase(parts, () => Promise.all(pools.map((one) => one.close())));
+}
+
+/** Ends the idle connections of a pool: those of a read-only time would stay read-only. */
+async function endIdle(pool: Pool): Promise<void> {
+  const end = async () => (await pool.connect()).release(true);
+  await Promise.allSettled(Array.from({ length: pool.idleCount }, end));
+}
+
+/** The connections of a pool as storage functions take them. */
+export function toDb(pool: Pool, run = createPreparedRunner()): Db {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
+}
+
+async function openPGlite(options: DatabaseOptions): Promise<Database> {
+  const { dataDir, migrations, onWritesChange = () => {} } = options;
+  const { pglite, unlock } = await openEmbedded(dataDir);
+  const connection = connectEmbedded(pglite);
+  const run = async (text: string) => (await connection.executeSql(text)).rows;
+  const writes = createWriteCheck({ run, onChange: onWritesChange });
+  const db = new Kysely<Tables>({
+    dialect: new PGliteDialect({ pglite: toPreparedPGlite(pglite, writes.note) }),
+  });
+  const parts = {
+    ...{ db, background: db, embedded: true, options, connection },
+    poolUsage: () => undefined,
+    readTime: async () => toTime(await run(READ_TIME)),
+    checkWrites: writes.check,
+  };
+  const database = toDatabase(parts, unlock);
+  try {
+    await migrateToLatest(db, migrations);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+function toDatabase(parts: Omit<Database, "close">, release: () => unknown): Database {
+  const { db, background } = parts;
+  let closing: Promise<void> | undefined;
+  return {
+    ...parts,
+    close() {
+      closing ??= Promise.all([db.destroy(), background.destroy()])
+        .finally(release)
+        .then(() => {});
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { sql } from "kysely";
+import type { Db } from "./database/tables.ts";
+
+export type Mode = "sandbox" | "production";
+
+/**
+ * The mode in which a database is used. The first server that starts on it decides it forever, because a sandbox's clock and
+ * public tokens must never meet real payments.
+ */
+export async function claimMode(db: Db, mode: Mode): Promise<Mode> {
+  await sql`insert into deployment (mode) values (${mode}) on conflict (single_row) do nothing`.execute(db);
+  const { rows } = await sql<{ mode: Mode }>`select mode from deployment`.execute(db);
+  return rows[0]?.mode ?? mode;
+}
+
+export type Advance =
+  | { readonly kind: "advanced"; readonly offsetMs: number }
+  | { readonly kind: "backwards" };
+
+/** How far domain time is ahead of real time, in milliseconds; 0 when the clock was never advanced (D30). */
+export async function readOffset(db: Db): Promise<number> {
+  const row = await db.selectFrom("clock").select("offset_ms").executeTakeFirst();
+  return row?.offset_ms ?? 0;
+}
+
+/**
+ * Advances the clock. Concurrent calls, in this and in other processes, run one after the other, so that none is lost.
+ *
+ * @param nextOffset computes the new offset from the present one (ms); it runs under the lock, so it must be fast
+ * @returns "backwards", without a change, when the new offset is smaller than the present one
+ */
+export async function advance(db: Db, nextOffset: (offsetMs: number) => number): Promise<Advance> {
+  return db.transaction().execute(async (transaction) => {
+    const offsetMs = nextOffset(await lockOffset(transaction));
+    const { numUpdatedRows } = await transaction
+      .updateTable("clock")
+      .set({ offset_ms: offsetMs })
+      .where("offset_ms", "<=", offsetMs)
+      .executeTakeFirst();
+    return numUpdatedRows === 1n ? { kind: "advanced", offsetMs } : { kind: "backwards" };
+  });
+}
+
+/** Inserts the row if it is missing, because only a row can be locked, and locks it, by one statement. */
+async function lockOffset(transaction: Db): Promise<number> {
+  const { offset_ms } = await transaction
+    .insertInto("clock")
+    .values({ offset_ms: 0 })
+    .onConflict((conflict) => conflict.column("single_row").doUpdateSet({ offset_ms: sql`clock.offset_ms` }))
+    .returning("offset_ms")
+    .executeTakeFirstOrThrow();
+  return offset_ms;
+}

@@ -1,0 +1,294 @@
+import { sql } from "kysely";
+import type { OnRun } from "../async/batcher.ts";
+import { ACTS, type Act, type Acts, type Batches, createBatches, type StoreParts } from "./acts.ts";
+import { callOnShards, installFunctions } from "./citus/functions.ts";
+import type { Kind } from "./citus/machine.ts";
+import { inOrder, type Machines, openMachines } from "./citus/machines.ts";
+import { publishOverall } from "./citus/payouts.ts";
+import { ADVISORY_LOCKS } from "./database/advisory-locks.ts";
+import type { Database } from "./database/database.ts";
+import type { Db } from "./database/tables.ts";
+import { isUnavailable, repeatAfterConflicts } from "./database/unavailable.ts";
+import { reconcileIn } from "./operators/reconcile.ts";
+import { findDue } from "./payments/due-refunds.ts";
+import { findMissing, findNewestRefund, readLastPayout } from "./payments/high-water-mark.ts";
+import { findByRequestKey } from "./payments/payment-queries.ts";
+import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "./payments/refunds.ts";
+import { toResults } from "./webhooks/attempts.ts";
+import { readBacklog } from "./webhooks/backlog.ts";
+import { findOldSecrets } from "./webhooks/change-secret.ts";
+import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "./webhooks/claims.ts";
+import { OLD_ROWS, type OldRows, type RetentionBatch, selectOld } from "./webhooks/retention.ts";
+import { findPastSubscribers } from "./webhooks/subscriptions.ts";
+
+/*
+ * A store whose tables Citus spreads over machines by merchant. It wraps the plain store: what concerns one merchant runs on that
+ * merchant's machine, what has a list of several is divided, and what looks at the rows of all is asked of every shard.
+ */
+
+/** These need more than the merchant's machine: an advisory lock, or a table that only the coordinator has. */
+const BY_COORDINATOR = ["emitFurtherEvent", "emitResourceEvent", "insertSubscription", "resetMerchant"];
+/** These name a merchant, and need no rows of it. */
+const WITHOUT_ROWS = ["hold", "insertFixtures", "insertToken", "release", "reportCalls"];
+
+export async function distributed(plain: StoreParts, database: Database, onRun?: OnRun): Promise<StoreParts> {
+  await installFunctions(database.background);
+  const machines = await openMachines(database);
+  const acts = {
+    ...routeActs(plain.acts, database, machines),
+    ...overrideActs(plain.acts, database, machines),
+  };
+  const batches = new Map<string, Batches>();
+  /** Calls for different machines never share a statement, and never wait for each other. */
+  async function batchesOf(merchant: string): Promise<Batches> {
+    const { url } = await machines.machineOf(merchant, "db");
+    const own = batches.get(url) ?? createBatches(acts, onRun);
+    batches.set(url, own);
+    return own;
+  }
+  return {
+    acts,
+    batches: {
+      loadOriginal: async (key, limit) => (await batchesOf(key.merchant)).loadOriginal(key, limit),
+      findByRequestKey: async (key, limit) => (await batchesOf(key.merchant)).findByRequestKey(key, limit),
+      saveRefund: async (refund, limit) => (await batchesOf(refund.merchant)).saveRefund(refund, limit),
+      recordAttempt: async (attempt) => (await batchesOf(attempt.merchant)).recordAttempt(attempt),
+      refundsWaiting: () => [...batches.values()].reduce((sum, own) => sum + own.refundsWaiting(), 0),
+    },
+    listen: machines.listen,
+    close: () => machines.close().finally(plain.close),
+  };
+}
+
+/** Runs what concerns one merchant on its machine, and refuses it at once while that does not respond. */
+function routeActs(plain: Acts, database: Database, machines: Machines): Acts {
+  const routed = Object.entries(ACTS).map(([name, [act, kind]]) => {
+    const run = (db: Db, rest: unknown[]) => (act as Act)(db, ...(rest as never[]));
+    return [
+      name,
+      (...rest: unknown[]) => {
+        const merchant = merchantOf(rest[0]);
+        if (merchant === undefined || WITHOUT_ROWS.includes(name))
+          return (plain[name as keyof Acts] as (...all: unknown[]) => unknown)(...rest);
+        return repeatAfterConflicts(async () => {
+          const machine = await machines.machineOf(merchant, kind);
+          return run(BY_COORDINATOR.includes(name) ? database[kind] : machine[kind], rest);
+        });
+      },
+    ];
+  });
+  return Object.fromEntries(routed);
+}
+
+function merchantOf(request: unknown): string | undefined {
+  if (typeof request !== "object" || request === null || !("merchant" in request)) return undefined;
+  return typeof request.merchant === "string" ? request.merchant : undefined;
+}
+
+/** The acts that differ from the plain ones. */
+function overrideActs(plain: Acts, { background, db: coordinator }: Database, machines: Machines) {
+  const { onShards, shardOf, machineOf } = machines;
+  type OfMerchant = { readonly merchant: string };
+  type Call<Item, Row> = (db: Db, items: readonly Item[]) => Promise<readonly Row[]>;
+
+  /** Makes one call for each machine with rows of some items, again where a shard has moved meanwhile. */
+  async function inParts<Item extends OfMerchant, Row>(
+    items: readonly Item[],
+    kind: Kind,
+    call: Call<Item, Row>,
+  ): Promise<Row[]> {
+    const parts = await machines.divide(items, kind);
+    const rows = parts.map(({ machine, items: some }) =>
+      parts.length === 1 ? call(machine[kind], some) : repeatAfterConflicts(() => inParts(some, kind, call)),
+    );
+    return (await Promise.all(rows)).flat();
+  }
+
+  /** The same for background work, which leaves out machines that do not respond: their deliveries wait. */
+  async function ofResponding<Item extends OfMerchant, Row>(
+    items: readonly Item[],
+    call: Call<Item, Row>,
+  ): Promise<Row[]> {
+    const merchants = Map.groupBy(items, ({ merchant }) => merchant);
+    const machinesOf = [...merchants].map(async ([merchant, some]) => {
+      return { machine: await machineOf(merchant, "background"), some };
+    });
+    const parts = Map.groupBy(available(await Promise.allSettled(machinesOf)), ({ machine }) => machine);
+    const rows = [...parts.values()].map((some) => {
+      const own = some.flatMap((part) => part.some);
+      return repeatAfterConflicts(() => inParts(own, "background", call));
+    });
+    return available(await Promise.allSettled(rows)).flat();
+  }
+
+  async function removeOld(table: OldRows, batch: RetentionBatch) {
+    return background.transaction().execute(async (transaction) => {
+      const { rows: turn } = await sql<{ ours: boolean }>`
+        select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.retention}::integer, 0) as ours`.execute(
+        transaction,
+      );
+      if (!turn[0]?.ours) return { removed: 0, last: undefined };
+      const pages = await onShards(async (shard) => (await selectOld(table, batch).execute(shard)).rows);
+      const old = inOrder(pages.flat(), ({ id }) => id).slice(0, batch.atMost);
+      const { row, isRemovable } = OLD_ROWS[table];
+      const id = sql.ref(OLD_ROWS[table].id);
+      let removed = 0;
+      for (const [merchant, rows] of Map.groupBy(old, (one) => one.merchant)) {
+        const machine = await machineOf(merchant, "background");
+        const { numAffectedRows = 0n } = await sql`
+          delete from ${sql.table(table)} ${sql.ref(row)}
+          where ${id} = any(${rows.map((one) => one.id)}::text[]) and merchant = ${merchant}
+            and ${isRemovable(batch.before)}`.execute(machine.background);
+        removed += Number(numAffectedRows);
+      }
+      return { removed, last: old.at(-1)?.id };
+    });
+  }
+
+  const overrides = {
+    findMissingTriggers: async () => [], // tables that Citus spreads can't have any
+    async loadOriginals(keys) {
+      const rows = await inParts(keys.map(toWanted), "db", (db, items) =>
+        callOnShards<LoadedRow>(db, "loadOriginals", shardOf, items),
+      );
+      return rows
+        .toSorted((a, b) => a.position - b.position)
+        .map((row) => toLoaded({ ...row, settled_at: toDate(row.settled_at) }));
+    },
+    async saveRefunds(refunds, lockTimeoutMs = () => 0) {
+      const rows = await inParts(toRefundRows(refunds), "db", (db, items) =>
+        db.connection().execute((connection) => {
+          const limit = { lockTimeoutMs: lockTimeoutMs() };
+          return callOnShards<{ saved: string[] }>(connection, "saveRefunds", shardOf, items, limit);
+        }),
+      );
+      const saved = new Set(rows.flatMap((row) => row.saved));
+      return refunds.map(({ paymentId }) => saved.has(paymentId));
+    },
+    findByRequestKeys: (keys) =>
+      Promise.all(keys.map(async (key) => findByRequestKey((await machineOf(key.merchant, "db")).db, key))),
+    async recordAttempts(attempts) {
+      const { rows: results, ...next } = toResults(attempts);
+      const rows = await inParts(results, "db", (db, items) =>
+        callOnShards<{ webhook_id: string }>(db, "recordAttempts", shardOf, items, next),
+      );
+      return new Set(rows.map((row) => row.webhook_id));
+    },
+    async readShares({ merchants, realNow, ended }) {
+      const items = merchants.map((merchant) => ({ merchant }));
+      const rows = await ofResponding(items, (db, some) =>
+        callOnShards<SharesRow>(db, "readShares", shardOf, some, { realNow, ended }),
+      );
+      const due = rows.map(({ now: _, ...inHand }) => ({ inHand, rank: Math.random() }));
+      const inRandomOrder = due.sort((a, b) => a.rank - b.rank).map(({ inHand }) => inHand);
+      return { now: toDate(rows[0]?.now ?? null) ?? realNow, due: inRandomOrder };
+    },
+    async claimDeliveries({ claimLimits, ...when }) {
+      const rows = await ofResponding(claimLimits, (db, some) =>
+        callOnShards<ClaimedRow>(db, "claimDeliveries", shardOf, some, when),
+      );
+      return rows.map(({ secret, old_secret, ...row }) =>
+        toAttempt({ ...row, secret: toBytes(secret), old_secret: old_secret && toBytes(old_secret) }),
+      );
+    },
+    async freeLeases({ all = false } = {}) {
+      const isOver = sql`leased_until is not null and (${all}::boolean or leased_until < now())`;
+      const found = await onShards(async (shard) => {
+        const query = sql<{ merchant: string }>`select distinct merchant from deliveries where ${isOver}`;
+        return (await query.execute(shard)).rows;
+      });
+      const changes = found.flat().map(async ({ merchant }) => {
+        const machine = await machineOf(merchant, "background");
+        await sql`
+          update deliveries set leased_until = null, sending = false
+          where merchant = ${merchant} and webhook_id in (
+            select webhook_id from deliveries where merchant = ${merchant} and ${isOver}
+            for update skip locked)`.execute(machine.background);
+      });
+      available(await Promise.allSettled(changes));
+    },
+    async listWaiting(page) {
+      const waiting = (await onShards((shard) => listWaiting(shard, page))).flat();
+      return inOrder(waiting, ({ subscriptionKey }) => subscriptionKey).slice(0, page.limit);
+    },
+    async findDue(page) {
+      const due = (await onShards((shard) => findDue(shard, page))).flat();
+      const keyOf = ({ dueAt, paymentId, merchant }: (typeof due)[number]) =>
+        `${dueAt.toISOString()} ${paymentId} ${merchant}`;
+      return inOrder(due, keyOf).slice(0, page.limit);
+    },
+    async readBacklog(now) {
+      const all = await onShards((shard) => readBacklog(shard, now));
+      const sum = <Name extends string>(parts: readonly Record<Name, number>[], names: readonly Name[]) =>
+        Object.fromEntries(
+          names.map((name) => [name, parts.reduce((total, part) => total + part[name], 0)]),
+        ) as Record<Name, number>;
+      return {
+        deliveries: sum(
+          all.map((one) => one.deliveries),
+          ["due", "later", "inHand"],
+        ),
+        subscriptions: sum(
+          all.map((one) => one.subscriptions),
+          ["responding", "silent", "unproven"],
+        ),
+        oldestDeliverySeconds: Math.max(0, ...all.map((one) => one.oldestDeliverySeconds)),
+        oldestRefundSeconds: Math.max(0, ...all.map((one) => one.oldestRefundSeconds)),
+      };
+    },
+    async readHighWaterMark() {
+      const newest = inOrder((await onShards(findNewestRefund)).flat(), ({ paymentId }) => paymentId);
+      return { ...(await readLastPayout(background)), refunds: newest.slice(-1) };
+    },
+    async findMissing(mark) {
+      for (const refund of mark.refunds) {
+        const machine = await machineOf(refund.merchant, "background");
+        const missing = await findMissing(machine.background, { ...mark, refunds: [refund], position: 0 });
+        if (missing !== undefined) return missing;
+      }
+      return plain.findMissing({ ...mark, refunds: [] });
+    },
+    findOldSecrets: async (now) => (await onShards((shard) => findOldSecrets(shard, now))).flat(),
+    findPastSubscribers: async (before) =>
+      (await onShards((shard) => findPastSubscribers(shard, before))).flat(),
+    removeDeliveries: (batch) => removeOld("deliveries", batch),
+    removeEvents: (batch) => removeOld("events", batch),
+    publishPayouts: (batchSize) => publishOverall(background, onShards, batchSize),
+    /** No trigger adds the refund to the sum of its payment. */
+    async reconcileRefund(refund, now) {
+      await machineOf(refund.merchant, "db");
+      return coordinator.transaction().execute(async (transaction) => {
+        const reconciled = await reconcileIn(transaction, refund, now);
+        if (reconciled === "inserted" && refund.status === "AUTHORIZED") {
+          await sql`
+            update payments set refunded_cents = refunded_cents + ${refund.amountCents}
+            where payment_id = ${refund.originalPaymentId} and merchant = ${refund.merchant}`.execute(
+            transaction,
+          );
+        }
+        return reconciled;
+      });
+    },
+  } satisfies Partial<Acts>;
+  const repeated = Object.entries(overrides).map(([name, run]) => [
+    name,
+    (...rest: never[]) => repeatAfterConflicts(async () => (run as (...all: never[]) => unknown)(...rest)),
+  ]);
+  return Object.fromEntries(repeated) as Partial<Acts>;
+}
+
+/** The results of what has succeeded, without what failed because a machine does not respond. */
+function available<Result>(results: readonly PromiseSettledResult<Result>[]): Result[] {
+  const wrong = results.find((result) => result.status === "rejected" && !isUnavailable(result.reason));
+  if (wrong?.status === "rejected") throw wrong.reason;
+  return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+}
+
+/** An instant or bytes as JSON of PostgreSQL has them. */
+function toDate(value: Date | string | null): Date | null {
+  return value === null ? null : new Date(value);
+}
+
+function toBytes(value: Uint8Array | string): Uint8Array {
+  return typeof value === "string" ? Buffer.from(value.slice(2), "hex") : value;
+}

@@ -1,0 +1,214 @@
+import { type RawBuilder, sql } from "kysely";
+import { ORIGINAL_TRANSITIONS, REFUND_TRANSITIONS } from "../../domain/refunds.ts";
+import type { Db, ErasedPaymentsTable } from "../database/tables.ts";
+
+/** A value of a record that contradicts others. */
+export type Difference = {
+  readonly merchant: string;
+  readonly id: string;
+  /** Such as `refunded_cents`. */
+  readonly what: string;
+  readonly found: string;
+  /** What the other records say. */
+  readonly expected: string;
+  /** When the event that is missing happened (domain time); null for any other difference. */
+  readonly missing_since: Date | null;
+  /** Its number; null for any other difference. */
+  readonly missing_sequence: number | null;
+};
+
+/** The records whose ids lie in a range: after the first, and up to the last unless that is undefined. */
+export type IdRange = { readonly after: string; readonly upTo: string | undefined };
+
+/** The tables that are compared range by range, and their ids. */
+const IDS = { payments: "payment_id", deliveries: "webhook_id" } as const;
+export type CheckedTable = keyof typeof IDS;
+
+/** How many records a range has; those of one id in several merchants belong together. */
+const RANGE_SIZE = 10_000;
+
+/** The range of ids that follows, and how many records are in it. */
+export async function findRange(
+  db: Db,
+  table: CheckedTable,
+  after: string,
+): Promise<IdRange & { readonly records: number }> {
+  const id = sql.ref(IDS[table]);
+  const { rows } = await sql<{ id: string }>`
+    select ${id} as id from ${sql.table(table)} where ${id} > ${after}
+    order by ${id} limit 1 offset ${RANGE_SIZE - 1}`.execute(db);
+  const range = { after, upTo: rows[0]?.id };
+  const counted = await sql<{ records: number }>`
+    select count(*)::integer as records from ${sql.table(table)} where ${isIn(range, sql.ref(IDS[table]))}`.execute(
+    db,
+  );
+  return { ...range, records: counted.rows[0]?.records ?? 0 };
+}
+
+function isIn({ after, upTo }: IdRange, id: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`(${id} > ${after} ${upTo === undefined ? sql`` : sql`and ${id} <= ${upTo}`})`;
+}
+
+/**
+ * The differences among the records of a range, by one statement for each comparison: what a server writes meanwhile is seen whole
+ * or not at all.
+ *
+ * @param eventsSince older events may have been removed
+ */
+export async function findDifferences(
+  db: Db,
+  table: CheckedTable,
+  { eventsSince, ...range }: IdRange & { readonly eventsSince: Date },
+): Promise<Difference[]> {
+  const comparisons =
+    table === "payments"
+      ? [
+          compareSums(range),
+          compareOriginals(range),
+          compareHistories(range),
+          compareEvents(range, eventsSince),
+        ]
+      : [compareDeliveries(range)];
+  const found: Difference[] = [];
+  for (const comparison of comparisons) found.push(...(await comparison.execute(db)).rows);
+  return found;
+}
+
+const NOT_MISSING = sql`null::timestamptz as missing_since, null::integer as missing_sequence`;
+
+function compareSums(range: IdRange): RawBuilder<Difference> {
+  return sql<Difference>`
+    select p.merchant, p.payment_id as id, 'refunded_cents' as what, p.refunded_cents::text as found,
+      coalesce(refund.cents, 0) || ' by its refunds, at most ' || p.amount_cents as expected, ${NOT_MISSING}
+    from payments p
+    left join (
+      select original_payment_id, merchant, sum(amount_cents) as cents from payments
+      where ${isIn(range, sql`original_payment_id`)} and kind = 'REFUND' and status <> 'TERMINAL_FAILED'
+      group by original_payment_id, merchant
+    ) as refund on refund.original_payment_id = p.payment_id and refund.merchant = p.merchant
+    where ${isIn(range, sql`p.payment_id`)}
+      and (p.refunded_cents <> coalesce(refund.cents, 0) or p.refunded_cents > p.amount_cents)`;
+}
+
+/** A refund has a status that its original payment allows (D12, D16). */
+function compareOriginals(range: IdRange): RawBuilder<Difference> {
+  return sql<Difference>`
+    select r.merchant, r.payment_id as id, 'status' as what,
+      r.status || case when r.due_at is null then '' else ' with a due date' end as found,
+      'one that fits ' || coalesce(r.original_payment_id, 'no payment') || ', which is '
+        || coalesce(o.kind || ' ' || o.status, 'missing') as expected, ${NOT_MISSING}
+    from payments r
+    left join payments o on o.payment_id = r.original_payment_id and o.merchant = r.merchant
+    where ${isIn(range, sql`r.payment_id`)} and r.kind = 'REFUND' and not coalesce(case r.status
+      when 'PENDING' then o.status = case when r.due_at is null then 'PROCESSING' else 'SETTLED' end
+      when 'AUTHORIZED' then o.status = 'SETTLED'
+      else o.payment_id is not null end, false)`;
+}
+
+const TRANSITIONS = [...ORIGINAL_TRANSITIONS, ...REFUND_TRANSITIONS].map(({ from, to }) => `${from} ${to}`);
+
+/** A history ends with the status, and has only transitions that there are (D16a, D17). */
+function compareHistories(range: IdRange): RawBuilder<Difference> {
+  return sql<Difference>`
+    select merchant, payment_id as id, 'status' as what, status as found,
+      coalesce(history -> -1 ->> 'status', 'none') || ' by its history' as expected, ${NOT_MISSING}
+    from payments
+    where ${isIn(range, sql`payment_id`)} and history -> -1 ->> 'status' is distinct from status
+    union all
+    select p.merchant, p.payment_id, 'history',
+      (p.history -> n - 1 ->> 'status') || ' ' || (p.history -> n ->> 'status'), 'a transition that there is',
+      ${NOT_MISSING}
+    from payments p cross join lateral generate_series(1, jsonb_array_length(p.history) - 1) as n
+    where ${isIn(range, sql`p.payment_id`)}
+      and (p.history -> n - 1 ->> 'status') || ' ' || (p.history -> n ->> 'status') <> all(${TRANSITIONS}::text[])`;
+}
+
+/**
+ * Each status has its event, and each event its status (D20). The record counts its events, and the last ones belong to the last
+ * statuses; what `reconcile` inserted counts events that another database emitted.
+ */
+function compareEvents(range: IdRange, eventsSince: Date): RawBuilder<Difference> {
+  return sql<Difference>`
+    select coalesce(status.merchant, e.merchant) as merchant, coalesce(status.payment_id, e.resource_id) as id,
+      'event ' || coalesce(status.sequence, e.sequence) as what, coalesce(e.type || ' (' || e.event_id || ')', 'none') as found,
+      coalesce(status.type, 'none') || ' by its history' as expected,
+      case when e.event_id is null then status.at end as missing_since,
+      case when e.event_id is null then status.sequence::integer end as missing_sequence
+    from (
+      select p.merchant, p.payment_id, n - jsonb_array_length(p.history) + p.sequence as sequence,
+        case p.kind when 'DEBIT' then 'payment.' else 'refund.' end || lower(p.history -> n::integer - 1 ->> 'status') as type,
+        (p.history -> n::integer - 1 ->> 'at')::timestamptz as at,
+        p.sequence > jsonb_array_length(p.history) and n < jsonb_array_length(p.history) as elsewhere
+      from payments p cross join lateral generate_series(1, jsonb_array_length(p.history)) as n
+      where ${isIn(range, sql`p.payment_id`)} and n - jsonb_array_length(p.history) + p.sequence >= 1
+    ) as status
+    full join (
+      select event_id, merchant, resource_id, sequence, type from events
+      where ${isIn(range, sql`resource_id`)} and split_part(type, '.', 1) in ('payment', 'refund')
+    ) as e on e.resource_id = status.payment_id and e.merchant = status.merchant and e.sequence = status.sequence
+    where e.type is distinct from status.type
+      and (e.event_id is not null or (status.at >= ${eventsSince}::timestamptz and not status.elsewhere))`;
+}
+
+/** A delivery belongs to an event and a subscription, and its state to its attempts (D23). */
+function compareDeliveries(range: IdRange): RawBuilder<Difference> {
+  return sql<Difference>`
+    select d.merchant, d.webhook_id as id, 'delivery' as what,
+      d.state || ' of ' || d.event_id || ' to ' || d.subscription_key || ' after ' || d.attempts as found,
+      coalesce(e.event_id, 'no event') || ', ' || coalesce(s.subscription_key, 'no subscription') || ', '
+        || coalesce(tried.attempts, 0) || ' attempts' as expected, ${NOT_MISSING}
+    from deliveries d
+    left join events e on e.event_id = d.event_id and e.merchant = d.merchant
+    left join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant
+    left join (
+      select webhook_id, merchant, count(*) as attempts, count(*) filter (where error is null) as successes
+      from delivery_attempts where ${isIn(range, sql`webhook_id`)} group by webhook_id, merchant
+    ) as tried on tried.webhook_id = d.webhook_id and tried.merchant = d.merchant
+    where ${isIn(range, sql`d.webhook_id`)} and (e.event_id is null or s.subscription_key is null
+      or d.attempts > coalesce(tried.attempts, 0) or d.state = 'DELIVERED' and coalesce(tried.successes, 0) = 0)`;
+}
+
+/** Until when the events of merchants were erased on request (real time), by the merchant's name. */
+export async function readErasures(db: Db): Promise<ReadonlyMap<string, Date>> {
+  const rows = await db.selectFrom("erasures").selectAll().execute();
+  return new Map(rows.map(({ merchant, before }) => [merchant, before]));
+}
+
+/** Up to which number events of payments in a range were erased by a customer's reference, by merchant and id. */
+export async function readErasedPayments(
+  db: Db,
+  range: IdRange,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const { rows } = await sql<ErasedPaymentsTable>`
+    select * from erased_payments where ${isIn(range, sql`payment_id`)}`.execute(db);
+  const byMerchant = Map.groupBy(rows, ({ merchant }) => merchant);
+  return new Map(
+    [...byMerchant].map(([merchant, erased]) => [
+      merchant,
+      new Map(erased.map(({ payment_id: id, sequence }) => [id, sequence])),
+    ]),
+  );
+}
+
+/** The result of a whole comparison. */
+export type CheckResult = { readonly records: number; readonly differences: number };
+
+export async function saveCheck(db: Db, { records, differences }: CheckResult): Promise<void> {
+  await sql`
+    insert into last_check (ended_at, records, differences) values (clock_timestamp(), ${records}, ${differences})
+    on conflict (single_row) do update set
+      ended_at = excluded.ended_at, records = excluded.records, differences = excluded.differences`.execute(
+    db,
+  );
+}
+
+/** The last result, and its age by the database's clock; undefined before the first one. */
+export async function readLastCheck(
+  db: Db,
+): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined> {
+  const { rows } = await sql<{ differences: number; ageSeconds: number }>`
+    select differences, extract(epoch from clock_timestamp() - ended_at)::float8 as "ageSeconds" from last_check`.execute(
+    db,
+  );
+  return rows[0];
+}

@@ -1,0 +1,213 @@
+import { sql } from "kysely";
+import { refundEvent } from "../../domain/events.ts";
+import { fromCents } from "../../domain/money.ts";
+import { failureBy, isRefundable, type RefundFailure } from "../../domain/refunds.ts";
+import type { Db, HistoryEntry } from "../database/tables.ts";
+import { isHeld } from "../payments/holds.ts";
+import { findByRequestKey, getPayment } from "../payments/payment-queries.ts";
+import {
+  type DebitRecord,
+  isOneOf,
+  type PaymentKey,
+  type PaymentRecord,
+  type RefundRecord,
+} from "../payments/payment-record.ts";
+import { lockDebit } from "../payments/payments.ts";
+import { transitionRefunds } from "../payments/transitions.ts";
+import { insertEvents } from "../webhooks/events.ts";
+
+/** A refund as the payment system knows it. Amount in cents. */
+export type KnownRefund = PaymentKey & {
+  readonly requestKey: string;
+  readonly originalPaymentId: string;
+  readonly amountCents: number;
+  readonly status: "AUTHORIZED" | "TERMINAL_FAILED";
+  readonly clientReferenceId: string | null;
+  readonly softDescriptor: string | null;
+  readonly authorizedAt: Date;
+};
+
+/**
+ * What became of a refund: it was `inserted`; or it was here, and is now kept from being paid again (`kept`), also in the form of
+ * the refund that has its requestKey meanwhile (`keptAs`); or nothing changed, for a reason unless it is here just so.
+ */
+export type Reconciled =
+  | "inserted"
+  | "kept"
+  | "unchanged"
+  | { readonly keptAs: string }
+  | { readonly differs: string }
+  | { readonly error: string };
+
+/**
+ * Makes the database agree with what the payment system knows of a refund, as after a restore: it must never be paid again, and
+ * its requestKey must be found used. All in one transaction, which locks the original payment first (D12a). Repeating it changes
+ * nothing.
+ *
+ * @param now the domain's time (D30)
+ */
+export async function reconcileRefund(db: Db, refund: KnownRefund, now: Date): Promise<Reconciled> {
+  return db.transaction().execute((transaction) => reconcileIn(transaction, refund, now));
+}
+
+/** The same in a transaction that the caller commits. */
+export async function reconcileIn(transaction: Db, refund: KnownRefund, now: Date): Promise<Reconciled> {
+  const original = await lockDebit(transaction, { ...refund, paymentId: refund.originalPaymentId });
+  if (!original) return { error: "originalPaymentId names no payment of this merchant; import it first" };
+  const existing = await getPayment(transaction, refund);
+  const changes = { transaction, refund, original, now };
+  if (existing) return reconcileExisting(changes, existing);
+  const holder = await findByRequestKey(transaction, refund);
+  return holder ? reconcileHolder(changes, holder) : insertMissing(changes);
+}
+
+type Changes = {
+  readonly transaction: Db;
+  readonly refund: KnownRefund;
+  readonly original: DebitRecord;
+  readonly now: Date;
+};
+
+async function reconcileExisting(changes: Changes, existing: PaymentRecord): Promise<Reconciled> {
+  const { transaction, refund, now } = changes;
+  if (existing.kind === "DEBIT") return { differs: "paymentId is an original payment here" };
+  const differences = compare(refund, existing);
+  if (differences.length > 0) return { differs: differences.join(", ") };
+  if (existing.status === "TERMINAL_FAILED" && refund.status === "TERMINAL_FAILED") return "unchanged";
+  const isBehind = existing.status === "PENDING" && refund.status === "AUTHORIZED";
+  if (existing.status !== refund.status && !isBehind) return { differs: `status is ${existing.status} here` };
+  const obstacle = isBehind ? obstacleTo(changes) : undefined;
+  if (obstacle) return obstacle;
+  const paid = await readPayout(transaction, refund);
+  if (paid) return "unchanged";
+  const unheld = await requireHold(changes);
+  if (unheld) return unheld;
+  await markPaid(transaction, refund, refund.paymentId);
+  if (isBehind) {
+    const which = isOneOf(refund.merchant, [refund.paymentId]);
+    await transitionRefunds(transaction, refund.merchant, {
+      which,
+      to: "AUTHORIZED",
+      at: now,
+      failure: null,
+    });
+  }
+  return "kept";
+}
+
+/** Its requestKey was used again since the restore. It is one refund to the merchant, so it is paid by what was paid before. */
+async function reconcileHolder(changes: Changes, holder: PaymentRecord): Promise<Reconciled> {
+  const { transaction, refund } = changes;
+  const name = `requestKey is that of ${holder.paymentId} here`;
+  const isSame = holder.kind === "REFUND" && compare(refund, holder).length === 0;
+  if (!isSame || holder.status === "TERMINAL_FAILED" || refund.status === "TERMINAL_FAILED")
+    return { differs: `${name}, whose ${isSame ? "status" : "payment or amount"} is another` };
+  const paid = await readPayout(transaction, holder);
+  if (paid?.paid_as === refund.paymentId) return "unchanged";
+  if (paid) return { differs: `${name}, which was given to the payment system as well` };
+  const unheld = await requireHold(changes);
+  if (unheld) return unheld;
+  await markPaid(transaction, holder, refund.paymentId);
+  return { keptAs: holder.paymentId };
+}
+
+/** The names of the fields whose values are others here, with these. */
+function compare(refund: KnownRefund, existing: RefundRecord): string[] {
+  const { requestKey, originalPaymentId, amountCents } = existing;
+  return [
+    ...(requestKey === refund.requestKey ? [] : [`requestKey is ${JSON.stringify(requestKey)} here`]),
+    ...(originalPaymentId === refund.originalPaymentId
+      ? []
+      : [`originalPaymentId is ${originalPaymentId} here`]),
+    ...(amountCents === refund.amountCents ? [] : [`amount.value is ${fromCents(amountCents)} here`]),
+  ];
+}
+
+/** Why a refund can't have its status by its original payment, as far as that is known here. */
+function obstacleTo({ refund, original }: Changes): { differs: string } | undefined {
+  const isFailed = original.status === "FAILED" || original.status === "COVERED";
+  const fits = refund.status === "AUTHORIZED" ? original.status === "SETTLED" : isFailed;
+  return fits
+    ? undefined
+    : {
+        differs: `status can't be ${refund.status}, because the original payment is ${original.status} here`,
+      };
+}
+
+async function insertMissing(changes: Changes): Promise<Reconciled> {
+  const { transaction, refund, original } = changes;
+  const isAuthorized = refund.status === "AUTHORIZED";
+  const obstacle = obstacleTo(changes);
+  if (obstacle) return obstacle;
+  if (isAuthorized && !isRefundable(original, refund.amountCents)) {
+    const left = fromCents(original.amountCents - original.refundedCents);
+    return { differs: `amount.value is more than the ${left} that are left of the original payment here` };
+  }
+  const unheld = await requireHold(changes);
+  if (unheld) return unheld;
+  await insertRefund(changes);
+  if (isAuthorized) {
+    await markPaid(transaction, refund, refund.paymentId);
+  }
+  return "inserted";
+}
+
+/** The highest number that the event of a status can have: receivers ignore an event whose number they have seen. */
+const SEQUENCE = { AUTHORIZED: 2, TERMINAL_FAILED: 3 } as const;
+
+async function insertRefund({ transaction, refund, original, now }: Changes): Promise<void> {
+  const { merchant, paymentId, status, clientReferenceId, authorizedAt } = refund;
+  const failure: RefundFailure | null =
+    status === "AUTHORIZED"
+      ? null
+      : failureBy(original.status === "COVERED" ? "original-covered" : "original-failed");
+  const history: HistoryEntry[] = [{ status: "AUTHORIZED", at: authorizedAt.toISOString() }];
+  if (failure) history.push({ status, at: now.toISOString() });
+  const [sequence, at] = [SEQUENCE[status], failure ? now : authorizedAt];
+  await transaction
+    .insertInto("payments")
+    .values({
+      payment_id: paymentId,
+      merchant,
+      kind: "REFUND",
+      status,
+      amount_cents: refund.amountCents,
+      request_key: refund.requestKey,
+      client_reference_id: clientReferenceId,
+      soft_descriptor: refund.softDescriptor,
+      original_payment_id: original.paymentId,
+      error_code: failure?.errorCode ?? null,
+      error_message: failure?.errorMessage ?? null,
+      history: JSON.stringify(history),
+      sequence,
+      created_at: authorizedAt,
+    })
+    .execute();
+  const event = refundEvent({ ...refund, originalPaymentId: original.paymentId, failure }, { at, sequence });
+  await insertEvents(transaction, merchant, [{ ...event, resourceId: paymentId, sequence, occurredAt: at }]);
+}
+
+async function readPayout(transaction: Db, { merchant, paymentId }: PaymentKey) {
+  return transaction
+    .selectFrom("payouts")
+    .select("paid_as")
+    .where("payment_id", "=", paymentId)
+    .where("merchant", "=", merchant)
+    .executeTakeFirst();
+}
+
+async function markPaid(transaction: Db, { merchant, paymentId }: PaymentKey, paidAs: string) {
+  await transaction
+    .insertInto("payouts")
+    .values({ payment_id: paymentId, merchant, paid_as: paidAs })
+    .execute();
+}
+
+/** Refunds of a merchant who is not held could be paid in the middle of it. */
+async function requireHold({ transaction, refund }: Changes): Promise<{ error: string } | undefined> {
+  const { rows } = await sql<{
+    held: boolean;
+  }>`select ${isHeld(sql`${refund.merchant}::text`)} as held`.execute(transaction);
+  if (rows[0]?.held) return undefined;
+  return { error: "its merchant's refunds must be held while they are changed; run hold first" };
+}

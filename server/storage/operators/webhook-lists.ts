@@ -1,0 +1,173 @@
+import { type RawBuilder, sql } from "kysely";
+import type { DeliveryState } from "../../domain/delivery-outcome.ts";
+import type { SubscriptionType } from "../../domain/events.ts";
+import type { Db } from "../database/tables.ts";
+
+/** The filters for an operator's list of deliveries; `retrying` are pending ones with a failed attempt. */
+export const DELIVERY_FILTERS = ["exhausted", "retrying", "pending", "delivered", "ended"] as const;
+export type DeliveryFilter = (typeof DELIVERY_FILTERS)[number];
+
+export type DeliveryWish = {
+  readonly filter: DeliveryFilter;
+  readonly merchant?: string | undefined;
+  readonly subscriptionKey?: string | undefined;
+  /** Only those before this webhook id: the last one of the page before. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+};
+
+/** A delivery of any merchant, with its latest attempt, without its payload. */
+export type OperatorDelivery = {
+  readonly webhookId: string;
+  readonly merchant: string;
+  readonly subscriptionKey: string;
+  readonly type: string;
+  readonly resourceId: string;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  /** Domain time (D30). */
+  readonly dueAt: Date | null;
+  readonly lastAttemptAt: Date | null;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+};
+
+type DeliveryRow = {
+  webhook_id: string;
+  merchant: string;
+  subscription_key: string;
+  type: string;
+  resource_id: string;
+  state: DeliveryState;
+  attempts: number;
+  due_at: Date | null;
+  at: Date | null;
+  status: number | null;
+  error: string | null;
+};
+
+// Literal SQL, because the planner uses a partial index only for a condition without parameters.
+const CONDITIONS: Readonly<Record<DeliveryFilter, RawBuilder<boolean>>> = {
+  exhausted: sql`d.state = 'EXHAUSTED'`,
+  retrying: sql`d.state = 'PENDING' and d.attempts > 0`,
+  pending: sql`d.state = 'PENDING'`,
+  delivered: sql`d.state = 'DELIVERED'`,
+  ended: sql`d.state = 'ENDED'`,
+};
+
+/** Deliveries over all merchants, newest first. */
+export async function findDeliveries(db: Db, wish: DeliveryWish): Promise<OperatorDelivery[]> {
+  const { filter, merchant = null, subscriptionKey = null, before = null, limit } = wish;
+  const { rows } = await sql<DeliveryRow>`
+    select d.webhook_id, d.merchant, d.subscription_key, e.type, e.resource_id, d.state, d.attempts, d.due_at,
+      last.at, last.status, last.error
+    from deliveries d
+    join events e on e.event_id = d.event_id and e.merchant = d.merchant
+    left join lateral (
+      select at, status, error from delivery_attempts a
+      where a.webhook_id = d.webhook_id and a.merchant = d.merchant order by number desc limit 1
+    ) as last on true
+    where ${CONDITIONS[filter]}
+      and (${merchant}::text is null or d.merchant = ${merchant}::text)
+      and (${subscriptionKey}::text is null or d.subscription_key = ${subscriptionKey}::text)
+      and (${before}::text is null or d.webhook_id < ${before}::text)
+    order by d.webhook_id desc
+    limit ${limit}`.execute(db);
+  return rows.map(toDelivery);
+}
+
+function toDelivery(row: DeliveryRow): OperatorDelivery {
+  return {
+    webhookId: row.webhook_id,
+    merchant: row.merchant,
+    subscriptionKey: row.subscription_key,
+    type: row.type,
+    resourceId: row.resource_id,
+    state: row.state,
+    attempts: row.attempts,
+    dueAt: row.due_at,
+    lastAttemptAt: row.at,
+    lastStatus: row.status,
+    lastError: row.error,
+  };
+}
+
+/** The merchant of a delivery; undefined when there is no such delivery. */
+export async function findDeliveryMerchant(db: Db, webhookId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("deliveries")
+    .select("merchant")
+    .where("webhook_id", "=", webhookId)
+    .executeTakeFirst();
+  return row?.merchant;
+}
+
+/** A subscription of any merchant, without its secret. */
+export type OperatorSubscription = {
+  readonly subscriptionKey: string;
+  readonly merchant: string;
+  readonly url: string;
+  readonly type: SubscriptionType;
+  readonly details: readonly string[];
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+  /** The number of its pending deliveries. */
+  readonly waiting: number;
+};
+
+type SubscriptionRow = {
+  subscription_key: string;
+  merchant: string;
+  url: string;
+  type: SubscriptionType;
+  details: string[];
+  created_at: Date;
+  ended_at: Date | null;
+  waiting: number;
+};
+
+export type SubscriptionWish = {
+  readonly merchant?: string | undefined;
+  /** Also those that have ended. */
+  readonly ended: boolean;
+  /** Only those after this key: the last one of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+};
+
+/** Subscriptions over all merchants, oldest first. */
+export async function findSubscriptions(
+  db: Db,
+  { merchant, ended, after, limit }: SubscriptionWish,
+): Promise<OperatorSubscription[]> {
+  const { rows } = await sql<SubscriptionRow>`
+    select s.subscription_key, s.merchant, s.url, s.type, s.details, s.created_at, s.ended_at,
+      (select count(*)::integer from deliveries d
+        where d.subscription_key = s.subscription_key and d.merchant = s.merchant and d.state = 'PENDING') as waiting
+    from subscriptions s
+    where (${ended}::boolean or s.ended_at is null)
+      and (${merchant ?? null}::text is null or s.merchant = ${merchant ?? null}::text)
+      and (${after ?? null}::text is null or s.subscription_key > ${after ?? null}::text)
+    order by s.subscription_key
+    limit ${limit}`.execute(db);
+  return rows.map((row) => ({
+    subscriptionKey: row.subscription_key,
+    merchant: row.merchant,
+    url: row.url,
+    type: row.type,
+    details: row.details,
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+    waiting: row.waiting,
+  }));
+}
+
+/** The merchant of a subscription; undefined when there is no such subscription. */
+export async function findSubscriptionMerchant(db: Db, subscriptionKey: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("subscriptions")
+    .select("merchant")
+    .where("subscription_key", "=", subscriptionKey)
+    .executeTakeFirst();
+  return row?.merchant;
+}

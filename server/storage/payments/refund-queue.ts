@@ -1,0 +1,117 @@
+import pLimit from "p-limit";
+import { createBulkhead } from "../../admission/bulkhead.ts";
+import { createKeyedLimit } from "../../admission/keyed-limit.ts";
+import { createBatcher, type OnRun } from "../../async/batcher.ts";
+import { noTimeLimit, type TimeLimit } from "../../domain/time-limit.ts";
+import { isLockTimeout } from "../database/unavailable.ts";
+import type { PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
+import type { LoadedOriginal, NewRefund } from "./refunds.ts";
+
+/** The statements for many refunds, of `refunds.ts`. */
+type RefundStatements = {
+  loadOriginals(keys: readonly PaymentKey[]): Promise<readonly LoadedOriginal[]>;
+  saveRefunds(refunds: readonly NewRefund[], lockTimeoutMs: () => number): Promise<readonly boolean[]>;
+  findByRequestKeys(keys: readonly RequestKey[]): Promise<readonly (PaymentRecord | undefined)[]>;
+};
+
+/** What issuing a refund needs. Once the time limit has passed, no further step begins for the refund. */
+export type RefundQueue = {
+  loadOriginal(key: PaymentKey, timeLimit?: TimeLimit): Promise<LoadedOriginal>;
+  findByRequestKey(key: RequestKey, timeLimit?: TimeLimit): Promise<PaymentRecord | undefined>;
+  /** Returns false when nothing was saved: the requestKey is taken, or the decision must be made again. */
+  saveRefund(refund: NewRefund, timeLimit?: TimeLimit): Promise<boolean>;
+  /** How many refunds of locked payments wait. */
+  refundsWaiting(): number;
+};
+
+const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
+
+/** How long refunds that share a statement wait for each lock. Another statement for refunds holds its locks for less. */
+const LOCK_TIMEOUT_MS = 100;
+
+/**
+ * How many refunds of one payment, of one merchant, and in all may wait for locks at a time. Each holds one of the 20 connections
+ * that all merchants share; further ones wait in this process, where they hold none.
+ */
+const MAX_WAITING = { ofPayment: 1, ofMerchant: 4, ofAll: 10 } as const;
+
+/**
+ * How many may wait in this process, those above included. Further ones are refused, because each takes the slot of a call: the
+ * calls of a few merchants with locked payments would otherwise take all of them. A payment has room for a whole statement.
+ */
+const ROOM = { ofPayment: BATCH.maxBatchSize, ofMerchant: 192, ofAll: 256 } as const;
+
+/** How long before its deadline a refund stops waiting for a lock, so that it is not saved after its caller has left. */
+const MARGIN_MS = 200;
+
+type Saving = { readonly refund: NewRefund; readonly timeLimit: TimeLimit };
+
+/**
+ * Collects the refunds that arrive while a statement is in progress into the next statement of that kind, so that they share
+ * its round trip and its commit. A refund whose payment another transaction has locked waits on its own.
+ *
+ * @param onRun called with the number of refunds of each statement
+ */
+export function createRefundQueue(statements: RefundStatements, onRun?: OnRun): RefundQueue {
+  const ofPayment = createKeyedLimit(MAX_WAITING.ofPayment);
+  const ofMerchant = createKeyedLimit(MAX_WAITING.ofMerchant);
+  const ofAll = pLimit(MAX_WAITING.ofAll);
+  const bulkhead = createBulkhead(ROOM.ofAll);
+
+  async function saveAlone({ refund, timeLimit }: Saving, lockTimeoutMs: () => number): Promise<boolean> {
+    timeLimit.signal.throwIfAborted();
+    const [saved] = await statements.saveRefunds([refund], lockTimeoutMs);
+    return saved === true;
+  }
+
+  /** Waits for locks until the time limit, while refunds of other payments continue. */
+  function saveLocked(saving: Saving): Promise<boolean> {
+    const { refund, timeLimit } = saving;
+    const save = () =>
+      saveAlone(saving, () => LOCK_TIMEOUT_MS).catch((error: unknown) => {
+        // Most that shared a statement with the refund of a locked payment wait for nothing, and must not queue behind it.
+        if (!isLockTimeout(error)) throw error;
+        return ofAll(() => saveAlone(saving, () => toLockTimeoutMs(timeLimit)));
+      });
+    const payment = toKey(refund);
+    const limits = { [`of ${refund.merchant}`]: ROOM.ofMerchant, [payment]: ROOM.ofPayment };
+    return bulkhead.run(limits, () => ofPayment.run(payment, () => ofMerchant.run(refund.merchant, save)));
+  }
+
+  const load = createBatcher(statements.loadOriginals, { ...BATCH, name: "load payments", onRun });
+  const find = createBatcher(statements.findByRequestKeys, { ...BATCH, name: "find requestKeys", onRun });
+  const saveTogether = (all: readonly Saving[]) =>
+    statements.saveRefunds(
+      all.map(({ refund }) => refund),
+      () => LOCK_TIMEOUT_MS,
+    );
+  const save = createBatcher(saveTogether, {
+    ...BATCH,
+    name: "save refunds",
+    onRun,
+    runAlone: saveLocked,
+    isAbandoned: isLockTimeout,
+  });
+
+  return {
+    refundsWaiting: () => bulkhead.count(),
+    loadOriginal: (key, timeLimit = noTimeLimit) => load(key, timeLimit.signal),
+    findByRequestKey: (key, timeLimit = noTimeLimit) => find(key, timeLimit.signal),
+    saveRefund(refund, timeLimit = noTimeLimit) {
+      const saving = { refund, timeLimit };
+      // A refund of a payment that is locked for a long time would delay all that share its statement.
+      return ofPayment.has(toKey(refund)) ? saveLocked(saving) : save(saving, timeLimit.signal);
+    },
+  };
+}
+
+function toKey({ merchant, original }: NewRefund): string {
+  return JSON.stringify([merchant, original.paymentId]);
+}
+
+/** How long a refund may wait for a lock before its caller stops waiting; called when it has a connection. */
+function toLockTimeoutMs({ signal, remainingMs }: TimeLimit): number {
+  signal.throwIfAborted();
+  const leftMs = remainingMs() - MARGIN_MS;
+  return Number.isFinite(leftMs) ? Math.max(1, Math.round(leftMs)) : 0;
+}

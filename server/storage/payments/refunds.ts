@@ -1,0 +1,247 @@
+import { type RawBuilder, sql } from "kysely";
+import type { CallerIdentity } from "../../domain/caller-identity.ts";
+import { categoryOf, refundEvent } from "../../domain/events.ts";
+import { createEventId } from "../../domain/ids.ts";
+import { type FirstStatus, isRefundable, type Original } from "../../domain/refunds.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
+import type { Db, Value } from "../database/tables.ts";
+import { writeDeliveries } from "../webhooks/events.ts";
+import { isHeld } from "./holds.ts";
+import {
+  exactTexts,
+  type PaymentKey,
+  type PaymentRecord,
+  type PaymentRow,
+  type RequestKey,
+  toPaymentRecord,
+} from "./payment-record.ts";
+
+/** The data on which a refund is decided. */
+export type LoadedOriginal = {
+  /** The payment that it names, if its merchant has it. */
+  readonly original: Original | undefined;
+  /** The clock's offset in milliseconds. */
+  readonly clockOffsetMs: number;
+  /** Whether refunds of the merchant are held. */
+  readonly held: boolean;
+};
+
+type OriginalRow = Pick<PaymentRow, "kind" | "status" | "amount_cents" | "refunded_cents" | "settled_at">;
+export type LoadedRow = OriginalRow & {
+  found: boolean;
+  position: number;
+  payment_id: string;
+  offset_ms: number | null;
+  held: boolean;
+};
+
+/** Loads the payments on which refunds are decided, and the clock, by one statement. Returns them in the order of the keys. */
+export async function loadOriginals(db: Db, keys: readonly PaymentKey[]): Promise<LoadedOriginal[]> {
+  const { rows } = await loadStatement(JSON.stringify(keys.map(toWanted))).execute(db);
+  return rows.map(toLoaded);
+}
+
+/** What to load, as `json_to_recordset` reads it. */
+export function toWanted({ merchant, paymentId }: PaymentKey, position: number) {
+  return { position, payment_id: paymentId, merchant };
+}
+
+/** @param wanted a list of `toWanted` in JSON */
+export function loadStatement(wanted: Value<string>): RawBuilder<LoadedRow> {
+  // PostgreSQL keeps the plan that it makes while there are few payments. `limit` stops it from planning to read all of them.
+  // For a list as JSON it always expects the same number of rows; for an array it would count the items and plan each time.
+  return sql<LoadedRow>`
+    select p.kind is not null as found, wanted.position, wanted.payment_id, p.*, (select offset_ms from clock) as offset_ms,
+      ${isHeld(sql`wanted.merchant`)} as held
+    from json_to_recordset(${wanted}::json)
+      as wanted (position integer, payment_id text, merchant text)
+    left join lateral (
+      select kind, status, amount_cents, refunded_cents, settled_at from payments
+      where payment_id = wanted.payment_id and merchant = wanted.merchant
+      limit 1
+    ) as p on true
+    order by wanted.position`;
+}
+
+export function toLoaded(row: LoadedRow): LoadedOriginal {
+  const original = {
+    paymentId: row.payment_id,
+    kind: row.kind,
+    status: row.status,
+    amountCents: row.amount_cents,
+    refundedCents: row.refunded_cents,
+    settledAt: row.settled_at,
+  } as Original; // the table's checks give each kind its own statuses
+  return { original: row.found ? original : undefined, clockOffsetMs: row.offset_ms ?? 0, held: row.held };
+}
+
+/** A refund as decided, with the original payment on which the decision was made. */
+export type NewRefund = {
+  readonly paymentId: string;
+  readonly merchant: string;
+  /** The original payment exactly as `loadOriginals` returned it. */
+  readonly original: Original;
+  readonly decision: FirstStatus;
+  readonly amountCents: number;
+  readonly requestKey: string;
+  readonly clientReferenceId: string | null;
+  readonly softDescriptor: string | null;
+  /** Kept with the refund's first event, so that it is removed and erased with it. */
+  readonly caller?: CallerIdentity;
+  /** Kept with each event of the refund (D33). */
+  readonly trace?: TraceContext | undefined;
+  /** The domain's time of the decision (D30). */
+  readonly now: Date;
+};
+
+/**
+ * Saves refunds, their events and the deliveries of these by one statement; the database adds their amounts to the originals'
+ * `refunded_cents`. Skips a refund whose decision no longer holds, or whose requestKey is used, even by an earlier one of these.
+ *
+ * @param lockTimeoutMs called when there is a connection: how long to wait for each lock, such as one on an original, before the
+ *   statement fails; 0: no limit of its own. What it throws rejects the call before anything is saved.
+ * @returns in the order of the refunds whether each was saved; otherwise its key is used (`findByRequestKeys` finds by what), or
+ *   the decision must be made again
+ */
+export async function saveRefunds(
+  db: Db,
+  refunds: readonly NewRefund[],
+  lockTimeoutMs: () => number = () => 0,
+): Promise<readonly boolean[]> {
+  const rows = JSON.stringify(toRefundRows(refunds));
+  const save = async (connection: Db) => saveStatement(rows, String(lockTimeoutMs())).execute(connection);
+  const result = await (db.isTransaction ? save(db) : db.connection().execute(save));
+  const saved = new Set(result.rows[0]?.saved);
+  return refunds.map(({ paymentId }) => saved.has(paymentId));
+}
+
+/** The refunds of a statement, as `json_to_recordset` reads them. */
+export function toRefundRows(refunds: readonly NewRefund[]) {
+  const centsBefore = new Map<string, number>();
+  return refunds.map((refund, position) => {
+    const { original, decision, merchant, amountCents } = refund;
+    const key = JSON.stringify([merchant, original.paymentId]);
+    const cents_before = centsBefore.get(key) ?? 0;
+    if (decision.paymentStatus !== "TERMINAL_FAILED") centsBefore.set(key, cents_before + amountCents);
+    return { position, ...toRow(refund), cents_before };
+  });
+}
+
+function toRow(refund: NewRefund) {
+  const { paymentId, merchant, original, decision, amountCents, requestKey, clientReferenceId, now } = refund;
+  const status = decision.paymentStatus;
+  const failure = decision.paymentStatus === "TERMINAL_FAILED" ? decision : null;
+  const dueAt = decision.paymentStatus === "PENDING" ? decision.dueAt : null;
+  const originalPaymentId = original.paymentId;
+  const event = refundEvent(
+    { paymentId, status, clientReferenceId, originalPaymentId, amountCents, requestKey, failure },
+    { at: now, sequence: 1 },
+  );
+  return {
+    payment_id: paymentId,
+    merchant,
+    status,
+    amount_cents: amountCents,
+    request_key: requestKey,
+    client_reference_id: clientReferenceId,
+    soft_descriptor: refund.softDescriptor,
+    due_at: dueAt?.toISOString() ?? null,
+    error_code: failure?.errorCode ?? null,
+    error_message: failure?.errorMessage ?? null,
+    history: [{ status, at: now.toISOString() }],
+    created_at: now.toISOString(),
+    original_payment_id: originalPaymentId,
+    original_kind: original.kind,
+    original_status: original.status,
+    original_settled_at: original.settledAt?.toISOString() ?? null,
+    refundable: isRefundable(original, amountCents),
+    event_id: createEventId(),
+    event_type: event.type,
+    event_payload: event.payload,
+    caller: refund.caller ?? null,
+    trace: refund.trace ?? null,
+  };
+}
+
+/** The same for all events of refunds. */
+const EVENT_CATEGORY = categoryOf("refund.pending");
+
+/**
+ * The originals' rows are locked first (D12a), in the order of their ids, so that two servers never wait for
+ * each other. When that had to wait for another transaction, the conditions are checked on the row that the other left, and the
+ * database adds to that row too, so no change is lost. An amount is accepted when it fits together with all earlier refunds
+ * of its original in the list, and rejected when it would be too much even without them: either result is right whichever of
+ * those are saved.
+ *
+ * @param refunds `toRefundRows` in JSON
+ * @param alsoWrite further parts of the `with` clause, which see the new rows as `refund`
+ */
+export function saveStatement(
+  refunds: Value<string>,
+  lockTimeoutMs: Value<string>,
+  alsoWrite = sql``,
+): RawBuilder<{ saved: string[] }> {
+  return sql<{ saved: string[] }>`
+    with settings as materialized (
+      select set_config('lock_timeout', ${lockTimeoutMs}::text, true)
+    ), source as materialized (
+      select refund.* from settings, json_to_recordset(${refunds}::json) as refund (
+        position integer, payment_id text, merchant text, status text, amount_cents bigint, request_key text,
+        client_reference_id text, soft_descriptor text, due_at timestamptz, error_code text, error_message text,
+        history jsonb, created_at timestamptz, original_payment_id text, original_kind text, original_status text,
+        original_settled_at timestamptz, refundable boolean, cents_before bigint,
+        event_id text, event_type text, event_payload text, caller jsonb, trace jsonb)
+    ), original as materialized (
+      select locked.*
+      from (select distinct original_payment_id, merchant from source order by 1, 2) as wanted
+      cross join lateral (
+        select payment_id, merchant, kind, status, settled_at, amount_cents, refunded_cents from payments
+        where payment_id = wanted.original_payment_id and merchant = wanted.merchant
+        for update
+      ) as locked
+    ), refund as (
+      insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id,
+        soft_descriptor, original_payment_id, due_at, error_code, error_message, history, sequence, created_at)
+      select s.payment_id, s.merchant, 'REFUND', s.status, s.amount_cents, s.request_key, s.client_reference_id,
+        s.soft_descriptor, o.payment_id, s.due_at, s.error_code, s.error_message, s.history, 1, s.created_at
+      from source s
+      join original o on o.payment_id = s.original_payment_id and o.merchant = s.merchant
+      where o.kind = s.original_kind and o.status = s.original_status
+        and o.settled_at is not distinct from s.original_settled_at
+        and case when s.refundable then o.refunded_cents + s.cents_before + s.amount_cents <= o.amount_cents
+          else o.refunded_cents + s.amount_cents > o.amount_cents end
+        and (s.status <> 'AUTHORIZED' or not ${isHeld(sql`s.merchant`)})
+      order by s.request_key, s.merchant, s.position
+      on conflict (request_key, merchant) do nothing
+      returning payment_id, merchant, status, sequence, created_at
+    ), ${alsoWrite}payout as (
+      insert into payouts_waiting (payment_id, merchant, authorized_at)
+      select payment_id, merchant, created_at from refund where status = 'AUTHORIZED'
+    ), event as (
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, caller, trace)
+      select s.event_id, r.merchant, s.event_type, r.payment_id, r.sequence, r.created_at, s.event_payload, s.caller, s.trace
+      from refund r join source s on s.payment_id = r.payment_id and s.merchant = r.merchant
+      returning event_id, merchant, type, occurred_at
+    ), ${writeDeliveries(sql`(select event.*, ${EVENT_CATEGORY}::text as category from event)`)}
+    select coalesce(array_agg(payment_id), '{}') as saved, (select count(*) from notified) as woken
+    from refund`;
+}
+
+/** The payments or refunds that have requestKeys of their merchants (D10), by one statement, in the order of the keys. */
+export async function findByRequestKeys(
+  db: Db,
+  keys: readonly RequestKey[],
+): Promise<readonly (PaymentRecord | undefined)[]> {
+  // `limit` and JSON for the reasons given in `loadStatement`.
+  const { rows } = await sql<PaymentRow & { found: boolean }>`
+    select p.payment_id is not null as found, p.*
+    from json_to_recordset(${JSON.stringify(keys.map((key, position) => ({ position, ...key })))}::json)
+      as wanted (position integer, "requestKey" text, merchant text)
+    left join lateral (
+      select payments.*, ${sql.join(exactTexts)} from payments
+      where request_key = wanted."requestKey" and merchant = wanted.merchant
+      limit 1
+    ) as p on true
+    order by wanted.position`.execute(db);
+  return rows.map(({ found, ...row }) => (found ? toPaymentRecord(row) : undefined));
+}

@@ -1,0 +1,89 @@
+import type { OnRun } from "../async/batcher.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/environment.ts";
+import { type DomainClock, toDomainTime } from "../domain/clock.ts";
+import { type Acts, type Batches, bindActs, createBatches, type StoreParts } from "./acts.ts";
+import { isDistributed } from "./citus/functions.ts";
+import type { Connection } from "./database/connection.ts";
+import type { Database } from "./database/database.ts";
+import { requireGuards } from "./database/payment-guards.ts";
+import { distributed } from "./distributed.ts";
+import { authorizeDue, type DueOptions, type DueRun } from "./payments/due-refunds.ts";
+import { openEncryptionKeys } from "./webhooks/encryption-keys.ts";
+import type { EncryptionKeys } from "./webhooks/secrets.ts";
+
+/** What a server does with its database. Each of its parts declares which of these functions it uses. */
+export type Store = Acts &
+  Batches & {
+    /** As `authorizeDue` in `due-refunds.ts`. */
+    authorizeDue(now: Date, options?: DueOptions): Promise<DueRun>;
+    /** Removes the old secrets whose overlap has passed, each by itself. */
+    forgetOldSecrets(now: Date): Promise<void>;
+    /** Forgets who made the subscriptions from before a time (real time), and returns how many there were. */
+    forgetSubscribers(before: Date): Promise<number>;
+    /** As that of the database's connection. */
+    listen: Connection["listen"];
+    /** Closes the database, too. */
+    close(): Promise<void>;
+  };
+
+/** @param onRun called with the number of items of each statement that several calls share */
+export async function openStore(database: Database, onRun?: OnRun): Promise<Store> {
+  const acts = bindActs(database);
+  const plain = { acts, batches: createBatches(acts, onRun), listen: database.connection.listen };
+  const store = { ...plain, close: database.close };
+  return toStore((await isDistributed(database)) ? await distributed(store, database, onRun) : store);
+}
+
+function toStore({ acts, batches, listen, close }: StoreParts): Store {
+  return {
+    ...acts,
+    ...batches,
+    listen,
+    close,
+    authorizeDue: (now, options) => authorizeDue(acts, now, options),
+    async forgetOldSecrets(now) {
+      for (const secret of await acts.findOldSecrets(now)) await acts.forgetOldSecret({ ...secret, now });
+    },
+    async forgetSubscribers(before) {
+      let forgotten = 0;
+      for (const merchant of await acts.findPastSubscribers(before))
+        forgotten += await acts.forgetSubscribersOf({ merchant, before });
+      return forgotten;
+    },
+  };
+}
+
+/** The store's functions, the domain's clock, and the keys of the secrets in the store. */
+export type PreparedStore = {
+  store: Store;
+  clock: DomainClock;
+  encryptionKeys: EncryptionKeys;
+};
+
+/**
+ * Prepares an open database for a server.
+ *
+ * @throws StoreStartError where the database would not add up refunds
+ * @throws ConfigError for a database of the other mode
+ */
+export async function prepareStore(
+  database: Database,
+  config: Config,
+  { realNow, isOff, onRun }: Pick<DomainClock, "realNow" | "isOff"> & { onRun: OnRun },
+): Promise<PreparedStore> {
+  const { mode } = config;
+  const store = await openStore(database, onRun);
+  requireGuards(await store.findMissingTriggers());
+  // In production nothing advances the clock. A statement here would take a connection from calls, also for background work.
+  const readOffset = mode === "sandbox" ? store.readOffset : async () => 0;
+  const clock = { realNow, isOff, now: async () => toDomainTime(realNow(), await readOffset()) };
+  const owner = await store.claimMode(mode);
+  if (owner !== mode) {
+    throw new ConfigError(
+      `DATABASE_URL names a database that is used in MODE=${owner}. ` +
+        `MODE=${mode} needs another one: a sandbox's clock and public tokens must not meet real payments.`,
+    );
+  }
+  return { store, clock, encryptionKeys: await openEncryptionKeys(config, await store.readKeyUses()) };
+}

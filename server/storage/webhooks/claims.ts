@@ -1,0 +1,217 @@
+import { type RawBuilder, sql } from "kysely";
+import type { ClaimLimit, InHand } from "../../domain/fair-shares.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
+import type { Db, Value } from "../database/tables.ts";
+
+/** Of a subscription `s`, how many of its deliveries are in progress, by a lookup in the index of these. */
+const COUNT_IN_HAND: RawBuilder<number> = sql`select count(*)::integer from deliveries h
+  where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
+
+/**
+ * Frees the deliveries whose lease has run out: their server is dead, or was paused for so long that it counts as dead. Leaves
+ * out what another transaction has locked, because the dispatch of all deliveries would wait for it.
+ *
+ * @param options.all also those whose lease still runs; only when no other server can be using this store
+ */
+export async function freeLeases(db: Db, { all = false } = {}): Promise<void> {
+  await sql`
+    update deliveries d set leased_until = null, sending = false
+    from (
+      select webhook_id, merchant from deliveries
+      where leased_until is not null and (${all}::boolean or leased_until < clock_timestamp())
+      for update skip locked
+    ) as ended
+    where d.webhook_id = ended.webhook_id and d.merchant = ended.merchant`.execute(db);
+}
+
+/** A subscription with deliveries that no process has in progress, and how many of its others are in progress. */
+export type Waiting = InHand & {
+  /** Whether one is due. */
+  readonly due: boolean;
+  /** Whether the subscription has ended. */
+  readonly ended: boolean;
+};
+
+/**
+ * A page of the subscriptions with waiting deliveries, in the order of their keys. The recursion jumps in the index from one
+ * subscription to the next, so each costs the same whether one delivery waits or a hundred thousand do.
+ *
+ * @param page.now the domain's time (D30)
+ * @param page.after the last key of the page before
+ */
+export async function listWaiting(
+  db: Db,
+  { now, after, limit }: { now: Date; after: string; limit: number },
+): Promise<readonly Waiting[]> {
+  const { rows } = await sql<Waiting>`
+    with recursive first as (
+      (select subscription_key, merchant, due_at from deliveries
+        where state = 'PENDING' and leased_until is null and subscription_key > ${after}
+        order by subscription_key, due_at limit 1)
+      union all
+      select next.* from first, lateral (
+        select subscription_key, merchant, due_at from deliveries
+        where state = 'PENDING' and leased_until is null and subscription_key > first.subscription_key
+        order by subscription_key, due_at limit 1
+      ) as next
+    ), page as materialized (
+      select * from first limit ${limit}::integer
+    )
+    select page.subscription_key as "subscriptionKey", s.merchant, s.timeouts, page.due_at <= ${now}::timestamptz as due,
+      s.ended_at is not null as ended, (${COUNT_IN_HAND}) as count
+    from page join subscriptions s on s.subscription_key = page.subscription_key and s.merchant = page.merchant
+    order by page.subscription_key`.execute(db);
+  return rows;
+}
+
+/** What a server needs to know before it claims. */
+export type Shares = {
+  /** Domain time (D30). */
+  readonly now: Date;
+  /**
+   * Live subscriptions with a due delivery, and how many of their deliveries are in progress. In random order: in order of age,
+   * those with the oldest deliveries would take every free slot, and a receiver that has recovered would not be tried.
+   */
+  readonly due: readonly InHand[];
+};
+
+/** Whose shares to read. */
+export type SharesRequest = {
+  readonly merchants: readonly string[];
+  readonly realNow: Date;
+  /** The webhookIds of deliveries that no longer count as in progress: their attempts have ended, and are being recorded. */
+  readonly ended: readonly string[];
+};
+
+/** The shares of the live subscriptions of some merchants. It costs the same however many of other merchants wait. */
+export async function readShares(db: Db, request: SharesRequest): Promise<Shares> {
+  const { rows } = await sharesStatement(request).execute(db);
+  const due = rows.map(({ now: _, ...inHand }) => inHand);
+  return { now: rows[0]?.now ?? request.realNow, due };
+}
+
+export type SharesRow = InHand & { readonly now: Date };
+
+export function sharesStatement({
+  realNow,
+  merchants,
+  ended,
+}: { [Part in keyof SharesRequest]: Value<SharesRequest[Part]> }): RawBuilder<SharesRow> {
+  return sql<SharesRow>`
+    with domain as materialized (
+      select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
+    )
+    select s.subscription_key as "subscriptionKey", s.merchant, s.timeouts, domain.now,
+      (${COUNT_IN_HAND} and h.webhook_id <> all(${ended}::text[])) as count
+    from domain, subscriptions s, lateral (
+      select due_at from deliveries d
+      where d.subscription_key = s.subscription_key and d.merchant = s.merchant
+        and d.state = 'PENDING' and d.leased_until is null and d.due_at <= (select now from domain)
+      order by d.due_at limit 1
+    ) as oldest
+    where s.merchant = any(${merchants}::text[]) and s.ended_at is null
+    order by random()`;
+}
+
+/** A delivery in progress. Only a process that knows its present fence may write the result. */
+export type Claim = { readonly webhookId: string; readonly merchant: string; readonly fence: number };
+
+/** A claimed delivery, with everything that its attempt needs. */
+export type Attempt = Claim & {
+  readonly subscriptionKey: string;
+  readonly url: string;
+  /** The secretKey as `EncryptionKeys` encrypted it (D29), and while it replaces another one, that one after it. */
+  readonly secretCiphertexts: readonly Uint8Array[];
+  /** The exact text to send, the same on each attempt (D21). */
+  readonly payload: string;
+  /** Of the call that issued the refund; null where there is none (D33). */
+  readonly trace: TraceContext | null;
+  /** Attempts before this one. */
+  readonly earlierAttempts: number;
+  /** Timeouts in a row of this subscription before this attempt; null when no attempt has ended yet. */
+  readonly timeouts: number | null;
+};
+
+/** What to claim at a domain time (D30), and for how long. */
+export type ClaimRequest = {
+  readonly claimLimits: readonly ClaimLimit[];
+  readonly now: Date;
+  readonly leaseMs: number;
+};
+
+/**
+ * Claims due deliveries for the time of a lease (ms), within which the attempts must end. Servers that claim at the same time
+ * get different ones, because each skips the rows that another has locked.
+ */
+export async function claimDeliveries(
+  db: Db,
+  { claimLimits, now, leaseMs }: ClaimRequest,
+): Promise<Attempt[]> {
+  const limits = sql`unnest(
+        ${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
+        ${claimLimits.map(({ merchant }) => merchant)}::text[],
+        ${claimLimits.map(({ limit }) => limit)}::integer[]
+      )`;
+  const { rows } = await claimStatement({ limits, now, leaseMs }).execute(db);
+  return rows.map(toAttempt);
+}
+
+export type ClaimedRow = Omit<Attempt, "secretCiphertexts"> & {
+  readonly secret: Uint8Array;
+  readonly old_secret: Uint8Array | null;
+};
+
+/**
+ * Rows are looked up by their ids, because a prepared plan that reads a whole small table would stay in use when the table
+ * has grown. One lookup gets all ids: a join with the ids that are due would search all of these for each row. The merchant of
+ * an event and of a subscription is compared by an expression that no index has, because on tables without statistics
+ * PostgreSQL would read all events of the merchant for each delivery.
+ *
+ * @param parts.limits rows of a subscription_key, a merchant and how many to claim
+ */
+export function claimStatement({
+  limits,
+  now,
+  leaseMs,
+}: {
+  limits: RawBuilder<unknown>;
+  now: Value<Date>;
+  leaseMs: Value<number>;
+}): RawBuilder<ClaimedRow> {
+  return sql<ClaimedRow>`
+    with due as materialized (
+      select ready.webhook_id, ready.event_id, s.merchant
+      from ${limits} as claim_limit (subscription_key, merchant, up_to)
+      join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant,
+      lateral (
+        select webhook_id, event_id from deliveries d
+        where d.subscription_key = s.subscription_key and d.merchant = s.merchant
+          and d.state = 'PENDING' and d.leased_until is null and d.due_at <= ${now}::timestamptz
+          and s.ended_at is null
+        order by d.due_at limit claim_limit.up_to
+        for update skip locked
+      ) as ready
+    )
+    update deliveries d set
+      fence = d.fence + 1, sending = true, redelivery_requested = false,
+      leased_until = clock_timestamp() + ${leaseMs}::integer * interval '1 ms'
+    from subscriptions s, events e
+    where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))
+      and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)
+      and e.event_id = any(array(select event_id from due))
+      and e.event_id = d.event_id and coalesce(e.merchant = d.merchant, false)
+    returning d.webhook_id as "webhookId", d.fence, d.subscription_key as "subscriptionKey", d.merchant, s.url, e.payload, e.trace,
+      d.attempts as "earlierAttempts", s.timeouts, s.secret_ciphertext as secret,
+      case when s.old_secret_until > ${now}::timestamptz then s.old_secret_ciphertext end as old_secret`;
+}
+
+export function toAttempt({ secret, old_secret, ...attempt }: ClaimedRow): Attempt {
+  return { ...attempt, secretCiphertexts: old_secret === null ? [secret] : [secret, old_secret] };
+}
+
+/** Gives a claimed delivery back without a result, so that another server can claim it at once. */
+export async function releaseClaim(db: Db, { webhookId, merchant, fence }: Claim): Promise<void> {
+  await sql`
+    update deliveries set leased_until = null, sending = false
+    where webhook_id = ${webhookId} and merchant = ${merchant} and fence = ${fence}`.execute(db);
+}
