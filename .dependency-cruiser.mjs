@@ -4,7 +4,7 @@
  */
 const SERVER_LAYERS = [
   // The sandbox's files in this line run in browsers, or in programs that call a sandbox.
-  ["domain/", "sandbox/(console|try-it)/", "sandbox/calls\\.ts"],
+  ["domain/", "sandbox/console/", "sandbox/calls\\.ts"],
   ["contract/", "config/"],
   ["admission/"],
   ["observability/"],

@@ -3,7 +3,8 @@ import { defaultExclude, defineConfig, type TestProjectConfiguration } from "vit
 
 const DATABASES = "test/helpers/setup/databases.ts";
 const BROWSER = "test/helpers/browser.ts";
-const PAGES = "test/helpers/setup/pages.ts";
+const CONSOLE = "test/helpers/setup/console.ts";
+const DOCS = "test/helpers/setup/docs.ts";
 
 export default defineConfig({
   test: {
@@ -17,17 +18,17 @@ export default defineConfig({
       toProject("unit", testsIn("unit"), []),
       toProject("server", testsIn("server/{admission,auth,http,observability,operators,sandbox}"), [
         DATABASES,
-        PAGES,
+        CONSOLE,
       ]),
-      toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES, PAGES]),
-      toProject("contract", testsIn("openapi", "client"), [DATABASES, PAGES]),
-      toProject("docs", testsIn("scripts/{docs,diff,generate}"), [DATABASES, PAGES]),
+      toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES]),
+      toProject("contract", testsIn("openapi", "client"), [DATABASES]),
+      toProject("docs", testsIn("scripts/{diff,docs,generate}"), [DATABASES]),
       // The long ones, which `npm test` leaves to `npm test -- --whole`:
-      toProject("browser", testsIn("browser"), [DATABASES, PAGES, BROWSER]),
-      toProject("guides", testsIn("guides"), [DATABASES, PAGES]),
-      toProject("examiners", testsIn("examiners"), [DATABASES, PAGES]),
-      toProject("processes", testsIn("server/process"), [DATABASES, PAGES]),
-      toProject("packages", testsIn("scripts/{packages,supply-chain}"), [DATABASES, PAGES]),
+      toProject("browser", testsIn("browser"), [DATABASES, CONSOLE, DOCS, BROWSER]),
+      toProject("guides", testsIn("guides"), [DATABASES]),
+      toProject("examiners", testsIn("examiners"), [DATABASES]),
+      toProject("processes", testsIn("server/process"), [DATABASES]),
+      toProject("packages", testsIn("scripts/{packages,supply-chain}"), [DATABASES, CONSOLE, DOCS]),
     ],
   },
 });

@@ -1,10 +1,3 @@
-import GithubSlugger, { slug } from "github-slugger";
-import type { Heading as HeadingNode, Root } from "mdast";
-import { toString as textOf } from "mdast-util-to-string";
-import remarkGfm from "remark-gfm";
-import remarkParse from "remark-parse";
-import { unified } from "unified";
-
 /** A heading of a text. */
 export type Heading = {
   readonly level: number;
@@ -14,26 +7,24 @@ export type Heading = {
   readonly anchor: string;
 };
 
-const parser = unified().use(remarkParse).use(remarkGfm, { singleTilde: false });
-
-export function parseMarkdown(markdown: string): Root {
-  return parser.parse(markdown);
-}
-
-/** Lists the headings of a text in order; lines in code and in comments don't count. */
+/** Lists the headings of a text in Markdown in order; lines in code and in comments don't count. */
 export function headingsOf(markdown: string): Heading[] {
-  return headingsIn(parseMarkdown(markdown)).map(({ heading }) => heading);
-}
-
-/** The same with their nodes. */
-export function headingsIn({ children }: Pick<Root, "children">): { heading: Heading; node: HeadingNode }[] {
-  const slugger = new GithubSlugger();
-  return children.flatMap((node) => {
-    if (node.type !== "heading") return [];
-    const text = textOf(node);
-    return [{ heading: { level: node.depth, text, anchor: slugger.slug(text) }, node }];
+  const prose = markdown.replaceAll(/^(```+|~~~+)[\s\S]*?^\1|<!--[\s\S]*?-->/gm, "");
+  const seen = new Map<string, number>();
+  return Array.from(prose.matchAll(/^(#{1,6}) +(.+?) *$/gm), ([, marks = "", written = ""]) => {
+    const text = written.replaceAll(/`|\*\*/g, "").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+    const anchor = toAnchor(text);
+    const count = seen.get(anchor) ?? 0;
+    seen.set(anchor, count + 1);
+    return { level: marks.length, text, anchor: count === 0 ? anchor : `${anchor}-${count}` };
   });
 }
 
 /** The anchor of a heading, as code hosts make it. */
-export const toAnchor: (text: string) => string = slug;
+export function toAnchor(text: string): string {
+  return text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(/\s/g, "-");
+}

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { glob, mkdir, mkdtempDisposable, readFile, rename, writeFile } from "node:fs/promises";
+import { glob, mkdir, mkdtempDisposable, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT } from "./root.ts";
@@ -25,4 +25,20 @@ export async function hashFiles(patterns: readonly string[]): Promise<string> {
   for await (const path of glob(patterns, { cwd: ROOT })) paths.add(path);
   for (const path of [...paths].sort()) hash.update(path).update(await readFile(join(ROOT, path)));
   return hash.digest("hex");
+}
+
+/** Holds the hash of the sources of a folder's last build. */
+export const STAMP = "sources.sha256";
+
+/** Calls `build`, unless the folder is what the sources make. An interrupted build leaves no stamp, and so counts as stale. */
+export async function buildIfStale(
+  folder: string,
+  sources: readonly string[],
+  build: () => Promise<void>,
+): Promise<void> {
+  const stamp = await hashFiles(sources);
+  if ((await readFile(join(folder, STAMP), "utf8").catch(() => "none")) === stamp) return;
+  await rm(join(folder, STAMP), { force: true });
+  await build();
+  await replaceFile(join(folder, STAMP), stamp);
 }

@@ -1,111 +1,188 @@
-import { readFileSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { Contract } from "../../openapi/document/contract.ts";
-import { type Heading, headingsIn, parseMarkdown } from "../../openapi/document/headings.ts";
-import { operationsOf } from "../../openapi/document/operations.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, posix, relative } from "node:path";
+import { type Contract, readContract, type Source } from "../../openapi/document/contract.ts";
+import { locationName } from "../../openapi/document/location-name.ts";
+import { isNode, type Node, walk } from "../../openapi/document/node.ts";
+import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
-import { isComment, type Parts } from "./markdown.ts";
-import { GROUPS, type PageSource, SITE_FILE } from "./site.ts";
+import { findHeading, findOperation, idOf, referencePage } from "./addresses.ts";
 
-/** A page as it was written: links name files of the repository. */
-export type Page = PageSource & {
-  readonly title: string;
-  readonly parts: Parts;
-  readonly headings: readonly PageHeading[];
+/** Files outside of `docs/`, and the pages that include them. */
+const INCLUDED: Readonly<Record<string, string>> = {
+  "client/README.md": "docs/client.md",
+  "openapi/sandbox/info.md": "docs/sandbox-records.md",
+  "openapi/extensions.md": "docs/extensions.md",
+  "openapi/CHANGELOG.md": "docs/changelog.md",
 };
 
-export type PageHeading = Heading & {
-  /** The address of the heading on its page. */
-  readonly id: string;
-};
-
-/** Reads every page of the site. */
-export async function readPages(): Promise<Page[]> {
-  const sources = await listSources();
-  return Promise.all(
-    sources.map(async (source) => {
-      const { title = source.title, parts } = readText(await readFile(join(ROOT, source.file), "utf8"));
-      if (title === undefined) throw new Error(`${source.file} has no title.`);
-      return { ...source, title: source.title ?? title, parts, headings: locateHeadings(source, parts) };
-    }),
-  );
-}
-
-/** The title of a text, which is its first-level heading at the top, and the rest. */
-export function readText(markdown: string): { title?: string; parts: Parts } {
-  const tree = parseMarkdown(markdown);
-  const first = tree.children.findIndex((part) => !isComment(part));
-  const [top] = headingsIn(tree);
-  if (top?.node !== tree.children[first] || top?.heading.level !== 1)
-    return { parts: tree.children.slice(first) };
-  return { title: top.heading.text, parts: tree.children.slice(first + 1) };
-}
-
-/** The addresses of the headings, which their nodes get too. */
-function locateHeadings({ file }: PageSource, parts: Parts): PageHeading[] {
-  const located = headingsIn({ children: [...parts] }).map(({ heading, node }) => {
-    const id = toId(heading);
-    node.data = { hProperties: { id } };
-    return { ...heading, id };
-  });
-  const ids = located.map(({ id }) => id);
-  const twice = ids.find((id, index) => ids.indexOf(id) < index);
-  if (twice !== undefined) throw new Error(`${file} has two headings at ${twice}.`);
-  return located;
-}
-
-/** The short address of a numbered heading: `2.7`, `d07`, and `2` for a chapter. */
-function toId({ text, anchor }: Heading): string {
-  const [, number] = /^(\d+(?:\.\d+)?|D\d{2}[a-z]?) /.exec(text) ?? [];
-  return number?.toLowerCase() ?? anchor;
-}
-
-/** All sources, in the order of the menu. Throws for a guide that no list names, because nobody would find it. */
-export async function listSources(): Promise<PageSource[]> {
-  const sources = GROUPS.flatMap(({ pages }) => pages);
-  const guides = (await readdir(join(ROOT, "docs/guides"))).filter((name) => name.endsWith(".md"));
-  const unlisted = guides.filter((name) => !sources.some(({ file }) => file === `docs/guides/${name}`));
-  if (unlisted.length > 0) throw new Error(`${SITE_FILE} does not list ${unlisted.join(", ")}.`);
-  return sources;
-}
-
-/** An operation of a contract, a webhook included. */
-export type DocumentedOperation = {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tags: readonly string[];
-};
-
-/** Returns the operation with an `operationId`, from the published contract or the sandbox's. Throws when neither has it. */
-export type FindOperation = (operationId: string) => DocumentedOperation;
-
-export function createFindOperation(listed: readonly DocumentedOperation[]): FindOperation {
-  const operations = new Map(listed.map((one) => [one.operationId, one]));
-  return (operationId) => {
-    const operation = operations.get(operationId);
-    if (!operation) throw new Error(`There is no operation ${operationId}.`);
-    return operation;
+/**
+ * Prepares the Markdown of the repository for the site, before VitePress and the plug-in for plain texts read it: adds what the
+ * contract says, and turns links to files of the repository into links to pages.
+ */
+export function pagesOfContract() {
+  return {
+    name: "pages-of-contract",
+    enforce: "pre" as const,
+    transform(text: string, id: string) {
+      const file = relative(ROOT, id);
+      return file.endsWith(".md") && file.startsWith("docs/") ? toPage(text, file) : undefined;
+    },
+    /** The licences of the packages whose modules browsers load. */
+    async generateBundle(
+      this: { emitFile(file: { type: "asset"; fileName: string; source: string }): string },
+      _options: unknown,
+      bundle: Readonly<Record<string, { readonly moduleIds?: readonly string[] }>>,
+    ) {
+      const modules = Object.values(bundle).flatMap(({ moduleIds = [] }) => moduleIds);
+      const redoc = join(ROOT, "node_modules/@redocly/cli"); // has the notices of all that Redoc is made of
+      const source = await licencesOf([...modules, redoc]);
+      this.emitFile({ type: "asset", fileName: LICENCES_FILE, source });
+    },
   };
 }
 
-/** Where the reference shows an operation, after `#/`. */
-export function routeOf({ tags, operationId }: DocumentedOperation): string {
-  return `${tags[0]}/${operationId}`.toLowerCase();
+/** The text of a page. Throws for a link to a file that does not exist, and for a code that only the page or the contract has. */
+export function toPage(text: string, file: string): string {
+  const filled = FILLED[file]?.(text) ?? text;
+  const whole = filled.replaceAll(/<!--\s*@include: (\S+)\s*-->/g, (_, path) => {
+    const included = posix.join(dirname(file), path);
+    return resolveLinks(readFileSync(join(ROOT, included), "utf8"), included, file);
+  });
+  return resolveLinks(whole, file, file);
 }
 
-/** The operations of contracts, webhooks included. */
-export function documentedOperations(...contracts: readonly Contract[]): DocumentedOperation[] {
-  return contracts
-    .flatMap(({ document }) => operationsOf(document))
-    .map(({ operation }) => operation as DocumentedOperation);
+const FILLED: Readonly<Record<string, (text: string) => string>> = {
+  "docs/interface.md": fillClauses,
+  "docs/problems.md": fillProblems,
+  "docs/states.md": fillStates,
+};
+
+/** The links of a text that was written in `from` and is shown on the page `to`. */
+function resolveLinks(text: string, from: string, to: string): string {
+  return text.replaceAll(/(?<!!)\[([^\]]*)\]\(([^)\s:#]+)(?:#([^)\s]+))?\)/g, (link, name, path, anchor) => {
+    const target = posix.join(dirname(from), path);
+    const here = (file: string) => posix.relative(dirname(to), file) || posix.basename(file);
+    const after = anchor === undefined ? "" : `#${anchor}`;
+    if (/\.html$/.test(path)) return link;
+    if (!existsSync(join(ROOT, target))) throw new Error(`${from} links to ${path}, which does not exist.`);
+    if (target.startsWith("openapi/generated/"))
+      return `[${name}](${here(`docs/${posix.basename(target)}`)})`;
+    if (/^openapi\/.*\.yaml$/.test(target)) return `[${name}](${here(`docs/${addressIn(target, anchor)}`)})`;
+    const page = INCLUDED[target] ?? target;
+    if (page.startsWith("docs/") && page.endsWith(".md")) return `[${name}](${here(page)}${after})`;
+    return name; // a file that the site doesn't have
+  });
 }
 
-/** The operation that a link to a file of the contract names after its `#`. */
-export function operationInFile(file: string, name: string | undefined): string {
-  const text = readFileSync(join(ROOT, file), "utf8");
-  const ids = [...text.matchAll(/operationId: (\w+)/g)].map(([, id = ""]) => id);
-  if (name === undefined || !ids.includes(name))
-    throw new Error(`A link to ${file} has to end in # and one of ${ids.join(", ")}; ${name} is none.`);
-  return name;
+/** Where the reference shows what a link to a file of the contract means: the operation after `#`, if there is one. */
+function addressIn(file: string, operationId: string | undefined): string {
+  if (operationId !== undefined) return findOperation(operationId).address;
+  return referencePage(file.includes("/sandbox/") ? "sandbox" : "openapi");
+}
+
+const linkTo = (id: string) => {
+  const { title, page, anchor } = findHeading(id);
+  return `[${title}](${page}.md#${anchor})`;
+};
+
+const DATA = ["example", "examples", "default", "const"];
+
+/** Adds to each clause the elements of the contract that cite it, and the decisions about them and about the clause. */
+function fillClauses(text: string): string {
+  const cited = citationsIn(readContract("openapi").document);
+  return text
+    .split(/^(?=##)/m)
+    .map((section) => {
+      const [, id] = /^### (\d+\.\d+) /.exec(section) ?? [];
+      if (id === undefined) return section;
+      const elements = cited.filter(({ ids }) => ids.includes(id));
+      const [, written = ""] = /<!-- decided: (.*) -->/.exec(section) ?? [];
+      const named = [...written.matchAll(/D\d{2}[a-z]?/g)].map(([decision]) => decision);
+      const decisions = [...named, ...elements.flatMap(({ ids }) => ids)].filter((one) =>
+        one.startsWith("D"),
+      );
+      const facts = [
+        ["In the contract", [...new Set(elements.map(({ name }) => `\`${name}\``))]],
+        ["Decisions", [...new Set(decisions)].sort().map(linkTo)],
+      ] as const;
+      const lines = facts
+        .filter(([, list]) => list.length > 0)
+        .map(([name, list]) => `- ${name}: ${list.join(", ")}`);
+      return `${section.replaceAll(/<!--.*?-->\n/g, "").trimEnd()}\n\n${lines.join("\n")}\n\n`;
+    })
+    .join("");
+}
+
+/** The elements of a document that have sources, with the clauses and decisions that they cite. */
+export function citationsIn(document: Node): { name: string; ids: string[] }[] {
+  return [...walk(document, DATA)].flatMap(({ path, part }) => {
+    const key = path.at(-1);
+    const isList =
+      Array.isArray(part) && (key === "x-source" || (key === "source" && path.includes("x-transitions")));
+    const isValue = Array.isArray(part) && path.at(-2) === "x-enum-source";
+    if (!isList && !isValue) return [];
+    const holder = isValue ? [...path.slice(0, -2), `=${key}`] : path.slice(0, -1);
+    return [{ name: locationName(holder), ids: (part as Source[]).map(idOf) }];
+  });
+}
+
+type Transition = { from: string | null; to: string; when: string; source: readonly Source[] };
+
+/** Puts the transitions of the contract where the text has a comment, and the drawing into the page, for its colours. */
+function fillStates(text: string): string {
+  const { schemas } = readContract("openapi").document.components as {
+    schemas: { RefundStatus: { "x-transitions": Transition[] } };
+  };
+  const rows = schemas.RefundStatus["x-transitions"].map(
+    ({ from, to, when, source }, index) =>
+      `| ${index + 1} | ${from === null ? "" : `\`${from}\` `}→ \`${to}\` | ${when} (${source.map(idOf).map(linkTo).join(", ")}) |`,
+  );
+  const drawing = readFileSync(join(ROOT, "docs/states.svg"), "utf8").replace(/<style>.*?<\/style>\n/s, "");
+  return text
+    .replace("<!-- transitions -->", ["| # | transition | when |", "|---|---|---|", ...rows].join("\n"))
+    .replace(/!\[.*\]\(states\.svg\)/, () => `<div>\n${drawing.trim()}\n</div>`);
+}
+
+/** Adds to each code its status, its type, and the operations that respond with it. */
+function fillProblems(text: string): string {
+  const contracts = [readContract("openapi"), readContract("sandbox")];
+  const codes = new Set(contracts.flatMap(({ document }) => codesIn(document)));
+  const filled = text.replaceAll(/^### ([A-Z_]+)$/gm, (heading, code) => {
+    if (!codes.delete(code)) throw new Error(`docs/problems.md has ${code}, which is no code of a contract.`);
+    return `${heading}\n${factsAbout(code, contracts)}\n`;
+  });
+  if (codes.size > 0) throw new Error(`docs/problems.md does not explain ${[...codes].join(", ")}.`);
+  return filled;
+}
+
+function codesIn(document: Node): string[] {
+  return [...walk(document, DATA)].flatMap(({ path, part }) => {
+    if (path.at(-1) !== "errorCode" || path.at(-2) !== "properties" || !isNode(part)) return [];
+    return "const" in part
+      ? [String(part.const)]
+      : Object.keys((part["x-enum-source"] as object | undefined) ?? {});
+  });
+}
+
+type ProblemValue = { readonly type?: string; readonly errorDetails?: { readonly errorCode: string } };
+
+function factsAbout(code: string, contracts: readonly Contract[]): string {
+  // Most problems can come from any operation of the sandbox; a list of those says nothing.
+  const [found = []] = contracts
+    .map(({ operations }) =>
+      operations.flatMap(({ id, responses }) =>
+        responses
+          .map(({ value, status }) => ({ id, status, problem: value as ProblemValue }))
+          .filter(({ problem }) => problem.errorDetails?.errorCode === code),
+      ),
+    )
+    .filter(({ length }) => length > 0);
+  const [first] = found;
+  if (!first) return "No operation of the contract responds with it.\n";
+  const links = [...new Set(found.map(({ id }) => id))].map((id) => {
+    const { title, address } = findOperation(id);
+    return `[${title}](${address})`;
+  });
+  const kind = first.problem.type ? `\`${first.problem.type}\`` : "a refund that is `TERMINAL_FAILED`";
+  return [`**${first.status}**`, kind, links.join(", ")].join(" · ");
 }

@@ -26,7 +26,7 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   const imports = await buildModules(source, dist);
   await emitTypes(source.typed ?? [], dist);
   for await (const path of glob(source.files, { cwd: ROOT })) {
-    if (!LEFT_OUT.test(path) && !source.leftOut?.test(path)) await cp(join(ROOT, path), join(dist, path));
+    if (!LEFT_OUT.test(path)) await cp(join(ROOT, path), join(dist, path));
     // Parsing the YAML would slow down each start.
     if (path.startsWith("openapi/generated/"))
       await writeFile(

@@ -1,4 +1,5 @@
-import { ensureConsole, ensureDocs } from "../pages/ensure-pages.ts";
+import { ensureConsole } from "../console/build-console.ts";
+import { ensureDocs } from "../docs/docs.ts";
 
 /** A package that is built from this tree. */
 export type PackageSource = {
@@ -17,8 +18,6 @@ export type PackageSource = {
   readonly shipped?: Readonly<Record<string, string>>;
   /** Files of other packages, and where the modules read them. */
   readonly copies?: Readonly<Record<string, string>>;
-  /** Files that are not shipped. */
-  readonly leftOut?: RegExp;
   /** Packages that are built in, because npm would install many times what is used of them. */
   readonly bundled?: readonly string[];
   /** Packages that are needed but not imported. */
@@ -30,7 +29,7 @@ export type PackageSource = {
 };
 
 const CONTRACTS = "openapi/generated/*.yaml";
-const DOCS = "docs/dist/*";
+const DOCS = "docs/dist/**/*.*";
 
 const PREPARED_CLUSTER = {
   "node_modules/@electric-sql/pglite-prepopulatedfs/dist/prepopulatedfs.tgz":
@@ -45,7 +44,6 @@ export const PACKAGES = {
     typed: ["server/sandbox/index.ts"],
     files: [CONTRACTS, DOCS, "server/sandbox/console/dist/*"],
     copies: PREPARED_CLUSTER,
-    leftOut: /^docs\/.*\.(br|gz)$/, // a sandbox compresses what it has adapted to its address
     bundled: [
       "@18f/us-federal-holidays",
       "@modelcontextprotocol/server",

@@ -30,7 +30,7 @@ import type { SandboxParts } from "./handlers/responses.ts";
 import { createRestrictions } from "./handlers/restrictions.ts";
 import { createTomorrow } from "./handlers/tomorrow.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
-import { adaptDocs } from "./own-docs.ts";
+import { nameOwnAddress } from "./own-docs.ts";
 
 const TOKEN_BYTES = 24;
 
@@ -59,7 +59,6 @@ export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined
   const { readBlocks, runDue } = core;
   const parts = { store, clock, changes, logger, encryptionKeys, readBlocks, runDue };
   const restrictions = createRestrictions(parts);
-  const consolePage = await createConsolePage();
   const checkLocal = checkLocalHost(config.host, http.isLocal);
   const own = await assembleApp<SandboxId>(app, {
     document,
@@ -83,11 +82,7 @@ export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined
     deadline: noDeadline,
     ignoreUnknownQuery: false,
     headChecks: [checkLocal],
-    routers: [
-      inbox.router,
-      consolePage.router,
-      await createPages(config, adaptDocs(consolePage.tryItScript)),
-    ],
+    routers: [inbox.router, createConsolePage(), await createPages(config, nameOwnAddress)],
     // Sandboxes are started often, and most of their own operations are never called.
     isWarm: false,
   });

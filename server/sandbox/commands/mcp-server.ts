@@ -120,10 +120,10 @@ export async function createMcpServer(options: McpOptions): Promise<McpServer> {
       inputSchema: fromJsonSchema<{ errorCode: string }>(code),
     },
     async ({ errorCode }) => {
-      const { ok, text } = await send({ method: "GET", path: "/docs/problems.json" });
-      const found = ok && JSON.parse(text).find((problem: Node) => problem.errorCode === errorCode);
+      const { ok, text } = await send({ method: "GET", path: "/docs/problems.md" });
+      const found = ok && text.split(/^#+ /m).find((section) => section.startsWith(`${errorCode}\n`));
       const unknown = `The contract has no errorCode ${errorCode}: a later version may add some. Treat it as the status of its response says, or like any other failed refund.`;
-      return toResult({ ok, text: found ? JSON.stringify(found) : ok ? unknown : text });
+      return toResult({ ok, text: found ? found.trim() : ok ? unknown : text });
     },
   );
   return server;

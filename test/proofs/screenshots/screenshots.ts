@@ -4,7 +4,7 @@ import { pino } from "pino";
 import type { Browser } from "playwright-core";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { ensureConsole } from "../../../scripts/pages/ensure-pages.ts";
+import { ensureConsole } from "../../../scripts/console/build-console.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { wrapInSandbox } from "../../../server/sandbox/sandbox.ts";
 import { startServer } from "../../../server/start.ts";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { KEYWORDS, type Keyword } from "../../../openapi/document/keywords.ts";
-import { readForm } from "../../../scripts/pages/console-forms.ts";
+import { readForm } from "../../../scripts/console/console-forms.ts";
 
 /** What the console knows of the only field of a form. */
 function readField(schema: object, form: object = {}) {

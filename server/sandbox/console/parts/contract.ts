@@ -1,4 +1,4 @@
-/** What the contract says about a field of a request. The build takes it from the keywords (`scripts/pages/console-forms.ts`). */
+/** What the contract says about a field of a request. The build takes it from the keywords (`scripts/console/console-forms.ts`). */
 export type Constraints = {
   type: "string" | "number" | "integer" | "array";
   required: boolean;
@@ -20,7 +20,7 @@ export type FormName =
   | "NewFault"
   | "NewSecret";
 
-/** The parts of the contract that the console uses, put into its script by the build (`scripts/pages/build-console.ts`). */
+/** The parts of the contract that the console uses, put into its script by the build (`scripts/console/build-console.ts`). */
 declare const CONTRACT: {
   /** The constraints of each field of a form, by its JSON Pointer. */
   forms: Record<FormName, Record<string, Constraints>>;

@@ -12,20 +12,15 @@ export function SiteHeader() {
   return (
     <div class="site-header">
       <a class="wordmark" href="/docs/">
-        <span aria-hidden="true">↩</span>
-        <span class="name">
-          {" refunds"}
-          <b>+</b>webhooks
-        </span>
+        Refunds and webhooks
       </a>
       <nav aria-label="Main">
-        <a href="/docs/start.html">Start</a>
+        <a href="/docs/guides/start.html">Start</a>
         <a href="/docs/reference.html">Reference</a>
+        <a href="/docs/decisions.html">Decisions</a>
         <a href="/console" aria-current="page">
           Console
         </a>
-        <a href="/docs/decisions.html">Decisions</a>
-        <a href="/docs/changelog.html">Changes</a>
       </nav>
       <button
         type="button"

@@ -1,54 +1,31 @@
 /** The colour scheme of docs and console: what a reader has chosen in any of them, or else that of the system. */
 type Theme = "light" | "dark";
 
-/** Also read in the head of every page (`scripts/docs/browser/head.ts`), before anything is drawn. */
-export const THEME_KEY = "theme";
-
-/** Under which Redoc remembers its own; it would keep that of the system forever. */
-const REDOC_KEY = "redoc.colorMode";
+/** Where VitePress, which builds the docs, remembers the reader's choice: `light`, `dark` or `auto`. */
+const THEME_KEY = "vitepress-theme-appearance";
 
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 
-/** The choice, if there is one. Pages from files may have no storage. */
-function readChoice(): Theme | undefined {
-  try {
-    const choice = localStorage.getItem(THEME_KEY);
-    return choice === "light" || choice === "dark" ? choice : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 export function currentTheme(): Theme {
-  return readChoice() ?? (systemDark.matches ? "dark" : "light");
+  const choice = localStorage.getItem(THEME_KEY);
+  if (choice === "light" || choice === "dark") return choice;
+  return systemDark.matches ? "dark" : "light";
 }
 
-/** Shows the page in its colour scheme, and tells Redoc's script, which starts later. */
+/** Shows the page in its colour scheme. */
 export function applyTheme(): void {
-  const theme = currentTheme();
   document.documentElement.classList.remove("light", "dark");
-  document.documentElement.classList.add(theme);
-  try {
-    if (readChoice()) localStorage.setItem(REDOC_KEY, theme);
-    else localStorage.removeItem(REDOC_KEY);
-  } catch {
-    // The page has no storage, so that Redoc has none, either.
-  }
+  document.documentElement.classList.add(currentTheme());
 }
 
 /** Changes between light and dark, in every open page of this origin. */
 export function switchTheme(): void {
-  const next = currentTheme() === "dark" ? "light" : "dark";
-  try {
-    localStorage.setItem(THEME_KEY, next);
-  } catch {
-    return;
-  }
+  localStorage.setItem(THEME_KEY, currentTheme() === "dark" ? "light" : "dark");
   applyTheme();
 }
 
-/** Applies what other pages and the system change, and calls the listener after each change here and there. */
-export function followTheme(listener: () => void = () => {}): void {
+/** Applies what other pages and the system change, and calls the listener after each change. */
+export function followTheme(listener: () => void): void {
   const follow = () => {
     applyTheme();
     listener();

@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type OutputChunk, rolldown } from "rolldown";
+import { readContract } from "../../openapi/document/contract.ts";
+import { toPointer } from "../../openapi/document/pointer.ts";
+import { secondsSince } from "../command/command.ts";
+import { buildIfStale, replaceFile } from "../command/files.ts";
+import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
+import { ROOT } from "../command/root.ts";
+import { readForm } from "./console-forms.ts";
+
+const SOURCE = join(ROOT, "server/sandbox/console");
+/** How to verify a delivery; the client's README shows it, and its tests run it. */
+const VERIFICATION = join(ROOT, "docs/examples/describe-delivery.mts");
+const STYLES = [
+  join(ROOT, "docs/shared.css"), // which it shares with the docs
+  ...["theme.css", "console.css", "records.css", "faults.css"].map((name) => join(SOURCE, name)),
+];
+
+const DIST = join(SOURCE, "dist");
+const SOURCES = [
+  "server/sandbox/console/{,parts/,views/}*.{ts,tsx,css}",
+  "openapi/generated/{openapi,sandbox}.yaml",
+  "docs/examples/describe-delivery.mts",
+  "docs/shared.css",
+  "scripts/{command,console}/*.ts",
+  "openapi/document/*.ts",
+  "node_modules/{preact,openapi-fetch,rolldown}/package.json",
+];
+
+/** Builds the console, unless it is what its sources make. */
+export const ensureConsole = () => buildIfStale(DIST, SOURCES, buildConsole);
+
+/** Builds the sandbox's console as static files, whose names change with their content. */
+async function buildConsole(): Promise<void> {
+  const start = performance.now();
+  const script = await bundle("main.tsx", { CONTRACT: await readForPage() });
+  const styles = await Promise.all(STYLES.map((file) => readFile(file, "utf8")));
+  const [js, css] = [toAsset("console", "js", script.code), toAsset("console", "css", styles.join(""))];
+  const files = [
+    js,
+    css,
+    ["index.html", toPage(js[0], css[0])],
+    [LICENCES_FILE, await licencesOf(script.moduleIds)],
+  ] as const;
+  for (const [name, text] of files) await replaceFile(join(DIST, name), text);
+  // Only now, so that a server which starts meanwhile finds a whole page, be it the former one.
+  const others = (await readdir(DIST)).filter((name) => !files.some(([own]) => own === name));
+  await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
+  console.log(`console: built in ${secondsSince(start)}`);
+}
+
+/** @param values what the build inserts into the script, by the names of constants */
+async function bundle(input: string, values: Readonly<Record<string, unknown>>): Promise<OutputChunk> {
+  const define = Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]);
+  const build = await rolldown({
+    input: join(SOURCE, input),
+    platform: "browser",
+    tsconfig: false,
+    transform: {
+      jsx: { runtime: "automatic", importSource: "preact" },
+      define: Object.fromEntries(define),
+    },
+  });
+  const { output } = await build.generate({ format: "esm", minify: true });
+  await build.close();
+  return output[0];
+}
+
+/**
+ * Reads the parts of the contract that the console uses; the build inserts them into its script (`console/parts/contract.ts`).
+ */
+async function readForPage() {
+  const forms = [
+    ["openapi", "RefundRequest"],
+    ["openapi", "SubscriptionRequest"],
+    ["sandbox", "NewPayment"],
+    ["sandbox", "NewEvent"],
+    ["sandbox", "NewFault"],
+    ["sandbox", "NewSecret"],
+  ] as const;
+  const constraints = forms.map(([name, schema]) => {
+    const pointer = toPointer(["components", "schemas", schema]);
+    return [schema, readForm(readContract(name).document, pointer)];
+  });
+  return {
+    forms: Object.fromEntries(constraints),
+    verify: (await readFile(VERIFICATION, "utf8")).trimEnd(),
+  };
+}
+
+function toAsset(name: string, type: string, content: string): [name: string, content: string] {
+  const hash = createHash("sha256").update(content).digest("hex").slice(0, 12);
+  return [`${name}-${hash}.${type}`, content];
+}
+
+function toPage(js: string, css: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sandbox console</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/console/${css}">
+<script type="module" src="/console/${js}"></script>
+<div id="root"></div>
+<noscript>The console needs JavaScript. Everything that it shows is in the sandbox's contract, too: see /docs.</noscript>
+</html>
+`;
+}
+
+if (import.meta.main) await ensureConsole();
