@@ -30,18 +30,14 @@ const MENU = [
     "Sandbox's own calls": "/sandbox-reference.html",
     Console: "/guides/console",
     Exam: "/guides/before-you-go-live",
-    "Rate limits": "/guides/rate-limits",
     "JavaScript client": "/client",
     "Other languages": "/guides/clients-by-language",
-    "Client comparison": "/guides/clients-compared",
     Versioning: "/guides/versioning",
     Glossary: "/guides/glossary",
   }),
   section("Implementers", {
     "Conformance kit": "/guides/conformance-kit",
     "Contract tests": "/guides/contract-tests-with-prism",
-    "Generated clients": "/guides/generate-your-own-client",
-    "OpenAPI 3.0": "/guides/older-openapi",
   }),
 ];
 
