@@ -23,7 +23,6 @@ import { findCallerAddress, logRequests } from "./http/request-log.ts";
 import { guardResponses } from "./http/response-guard.ts";
 import { setSecurityHeaders } from "./http/security-headers.ts";
 import { checkTarget, subscribeToWebhooks } from "./http/subscribe-to-webhooks.ts";
-import { traceRequests } from "./http/trace-requests.ts";
 import type { Observer } from "./observability/observer.ts";
 import { isUnavailable } from "./storage/database/unavailable.ts";
 import type { PaymentKey } from "./storage/payments/payment-record.ts";
@@ -108,7 +107,6 @@ export async function assembleApp<Ids extends OperationId>(
   // Set before the first route: the request validator reads both here.
   app.enable("case sensitive routing");
   app.enable("strict routing");
-  app.use(traceRequests);
   app.use(logRequests(logger, findCallerAddress(config.callerAddressHeader), observer.observeRequest));
   app.use(guardResponses(compileResponseValidators(document, { whenUsed: !isWarm }), logger));
   app.use(setSecurityHeaders());

@@ -47,7 +47,6 @@ export const PACKAGES = {
     bundled: [
       "@18f/us-federal-holidays",
       "@modelcontextprotocol/server",
-      "@opentelemetry/api",
       "@prometheus-io/client",
       "ajv",
       "ajv-formats",

@@ -1,14 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import type { Link } from "@opentelemetry/api";
 import DataLoader from "dataloader";
 import pLimit from "p-limit";
-import { inLinkedSpan, linkToActive } from "../observability/tracing.ts";
 
 /** Called with what a run does, and its number of items. */
 export type OnRun = (name: string, items: number) => void;
 
 export type BatcherOptions<Item, Result> = {
-  /** What a run does, such as `save refunds`, for its span and the metrics. */
+  /** What a run does, such as `save refunds`, for the metrics. */
   readonly name?: string;
   readonly onRun?: OnRun | undefined;
   /** The largest number of items in one run; by default 200, for a statement that writes up to 1 KiB for each. */
@@ -37,8 +35,6 @@ export type AddToBatch<Item, Result> = (item: Item, signal?: AbortSignal) => Pro
 type Entry<Item> = {
   readonly item: Item;
   readonly signal: AbortSignal | undefined;
-  /** The call for which the item was added. */
-  readonly link: Link | undefined;
 };
 
 /** Returns the result of an item, or does its work in a run of its own. */
@@ -93,8 +89,7 @@ function createOneBatcher<Item, Result>(
     if (entries.length === 0) return new Map();
     try {
       onRun(name, entries.length);
-      const links = entries.map(({ link }) => link);
-      const results = await inLinkedSpan(name, links, () => run(entries.map(({ item }) => item)));
+      const results = await run(entries.map(({ item }) => item));
       return new Map(entries.map((entry, index) => [entry, async () => results[index] as Result]));
     } catch (error) {
       const isOver = entries.length === 1 && !isAbandoned(error);
@@ -122,7 +117,7 @@ function createOneBatcher<Item, Result>(
   });
   return async (item, signal) => {
     // Each item takes its own result, so that none waits for another that is run alone.
-    const takeResult = await loader.load({ item, signal, link: linkToActive() });
+    const takeResult = await loader.load({ item, signal });
     return takeResult();
   };
 }

@@ -26,8 +26,6 @@ export type RequestLocals = {
   address: string | null;
   /** The trace to which the call belongs, if it sent one (D33). */
   trace?: TraceContext | undefined;
-  /** Of the span of the request, where one is made. */
-  spanId?: string;
   /** Taken for every operation on arrival, except while the server drains. */
   slot?: Slot;
   /** Set once the access token is verified. */

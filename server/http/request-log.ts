@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Request } from "express";
 import ipaddr from "ipaddr.js";
 import type { Logger } from "pino";
-import { readRequestId, traceIdOf } from "../domain/trace-context.ts";
+import { readRequestId, readTraceContext, traceIdOf } from "../domain/trace-context.ts";
 import type { RequestOutcome } from "../observability/observer.ts";
 import { type HttpResponse, type Middleware, toIdentity } from "./request-locals.ts";
 
@@ -45,6 +45,7 @@ export function logRequests(
     const startedAt = performance.now();
     response.locals.requestId = randomUUID();
     response.locals.address = findAddress(request);
+    response.locals.trace = readTraceContext(request.headers);
     response.once("close", () => {
       const outcome = {
         route: toRoute(request),
@@ -66,7 +67,6 @@ function toContext({ method, path, route, headers }: Request, { locals }: HttpRe
     requestId: locals.requestId,
     callerRequestId: readRequestId(headers["x-request-id"]),
     trace_id: traceIdOf(locals.trace),
-    span_id: locals.spanId,
     merchant: locals.caller?.merchant,
     subject: subject ?? undefined,
     clientId: clientId ?? undefined,

@@ -1,6 +1,5 @@
 import pTimeout from "p-timeout";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { activeIds, tracer } from "./tracing.ts";
 
 /** Lines are written in batches, a tenth of a second late at most. Up to 16 MiB wait for a reader that has stopped reading. */
 const STDOUT = { dest: 1, sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 16 * 2 ** 20 };
@@ -47,8 +46,7 @@ export function openLog(level: string, format: (line: string) => string = (line)
 
 /** A log with one JSON object on each line, without bodies, secrets and personal data. */
 export function createLogger(level: string, destination: DestinationStream): Logger {
-  const mixin = tracer && { mixin: activeIds };
-  return pino({ level, serializers: { err: toLoggedError }, ...mixin }, destination);
+  return pino({ level, serializers: { err: toLoggedError } }, destination);
 }
 
 /** The logged fields of an error. Others are left out: the database's `detail`, for one, repeats whole rows. */

@@ -1,8 +1,6 @@
-import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import { nextTimeouts, paceOf, type ShareHolder } from "../domain/fair-shares.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
-import { inLinkedSpan, linksTo, tracer } from "../observability/tracing.ts";
 import type { Store } from "../storage/store.ts";
 import type { AttemptResult } from "../storage/webhooks/attempts.ts";
 import type { Attempt } from "../storage/webhooks/claims.ts";
@@ -10,43 +8,6 @@ import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
 import { readSecrets } from "./sign-delivery.ts";
-
-/**
- * Runs an attempt in a span of its own, by the conventions for messaging: the call that issued the refund created the message, and
- * its context is what the delivery carries, so the attempt is linked to it.
- */
-export function inAttemptSpan(
-  attempt: Attempt,
-  work: (span: Span | undefined) => Promise<void>,
-): Promise<void> {
-  if (!tracer) return work(undefined);
-  const { url, payload, webhookId, earlierAttempts, trace } = attempt;
-  const event: string = JSON.parse(payload).type;
-  const { hostname, port, protocol } = new URL(url);
-  return inLinkedSpan(`send ${event}`, linksTo([trace]), work, {
-    kind: SpanKind.CLIENT,
-    attributes: {
-      "messaging.system": "webhook",
-      "messaging.operation.name": "send",
-      "messaging.operation.type": "send",
-      "messaging.destination.name": event,
-      "messaging.message.id": webhookId,
-      "messaging.message.body.size": Buffer.byteLength(payload),
-      "server.address": hostname,
-      "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
-      "http.request.method": "POST",
-      "http.request.resend_count": earlierAttempts,
-    },
-  });
-}
-
-export function describeResult(span: Span, { status, error, outcome }: AttemptResult): void {
-  if (status !== null) span.setAttribute("http.response.status_code", status);
-  span.setAttribute("refund_contract.outcome", outcome.kind);
-  if (error === null) return;
-  span.setAttribute("error.type", status === null ? "no response" : `${status}`);
-  span.setStatus({ code: SpanStatusCode.ERROR });
-}
 
 export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secretKeys"> & {
   readonly encryptionKeys: EncryptionKeys;
@@ -149,9 +110,7 @@ export class Worker {
       begunAt.splice(begunAt.indexOf(startedAt), 1);
       if (begunAt.length === 0) this.#underWay.delete(subscriptionKey);
     };
-    const running: Promise<void> = inAttemptSpan(attempt, (span) =>
-      this.#attempt(attempt, leaseEndsMs, end, span),
-    ).finally(() => {
+    const running: Promise<void> = this.#attempt(attempt, leaseEndsMs, end).finally(() => {
       this.#running.delete(running);
       end();
     });
@@ -159,12 +118,7 @@ export class Worker {
   }
 
   /** @param end says that the attempt is not under way any more */
-  async #attempt(
-    attempt: Attempt,
-    leaseEndsMs: number,
-    end: () => void,
-    span: Span | undefined,
-  ): Promise<void> {
+  async #attempt(attempt: Attempt, leaseEndsMs: number, end: () => void): Promise<void> {
     const { store, realNow, timeoutMs, logger, onAttempt, onAccepted, onRoom, attempts } = this.#parts;
     const { signal } = this.#abandoned;
     try {
@@ -175,7 +129,6 @@ export class Worker {
       const result = inTime
         ? await make(attempt, { ...this.#parts, secretKeys, connections: this.#connections, signal })
         : undefined;
-      if (span && result) describeResult(span, result);
       if (result?.error === null && paceOf(result) === "quick") {
         // Its receiver can have the next one while this one is recorded; after any other result, the statement decides whether.
         end();
@@ -226,8 +179,7 @@ function toLogged(attempt: Attempt, result: AttemptResult) {
   const event: unknown = JSON.parse(payload).type;
   return {
     webhookId,
-    // That of the call, by which the lines about a refund are joined; the span of the attempt has the webhookId.
-    ...(trace && { trace_id: traceIdOf(trace), span_id: undefined }),
+    ...(trace && { trace_id: traceIdOf(trace) }),
     merchant,
     event,
     host: URL.parse(url)?.host,

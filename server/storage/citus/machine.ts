@@ -1,6 +1,5 @@
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
-import { inStatementSpan } from "../../observability/tracing.ts";
 import { type Connection, listenOnPostgres } from "../database/connection.ts";
 import { toDb } from "../database/database.ts";
 import { createPool, createPreparedRunner, type PoolOptions, type RunStatement } from "../database/pool.ts";
@@ -90,7 +89,7 @@ export function createMachine(url: string, { db, background, onMoved }: MachineP
 
   function createRunner(prepared: RunStatement): RunStatement {
     return async (runner, text, values) => {
-      const running = inStatementSpan(text, () => prepared(runner, text, values));
+      const running = prepared(runner, text, values);
       const result = await running.catch(async (error: unknown) => {
         if (hasMoved(error)) await onMoved().catch(() => {});
         throw error;

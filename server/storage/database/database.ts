@@ -1,5 +1,4 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
-import { inStatementSpan } from "../../observability/tracing.ts";
 import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
@@ -145,7 +144,7 @@ function openPostgres(databaseUrl: string, options: DatabaseOptions): Database {
   const backgroundPool = createPool(databaseUrl, usage.background);
   const prepared = createPreparedRunner();
   const run: RunStatement = (runner, text, values) =>
-    inStatementSpan(text, () => prepared(runner, text, values)).catch((error: unknown) => {
+    prepared(runner, text, values).catch((error: unknown) => {
       writes.note(error);
       throw error;
     });

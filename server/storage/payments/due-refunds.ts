@@ -1,7 +1,6 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import { statusesLeftBy } from "../../domain/refunds.ts";
-import { inLinkedSpan, linksTo } from "../../observability/tracing.ts";
 import type { Db } from "../database/tables.ts";
 import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
 import { isHeld, listHolds } from "./holds.ts";
@@ -110,13 +109,7 @@ export async function authorizeDue(
   const outcomes: Outcomes = { skipped: [], errors: [] };
   const authorize = async (due: readonly DueRefund[]) => {
     if (due.length === 0) return;
-    await inLinkedSpan("due scan", [], (span) => {
-      const note = (refunds: readonly ChangedRefund[]) => {
-        span?.addLinks(linksTo(refunds.map(({ trace }) => trace)));
-        onAuthorized(refunds);
-      };
-      return authorizeAll(store, due, { now, transaction, onAuthorized: note }, outcomes);
-    });
+    await authorizeAll(store, due, { now, transaction, onAuthorized }, outcomes);
   };
   let after: DueRefund | undefined;
   do {
