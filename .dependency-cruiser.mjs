@@ -10,10 +10,9 @@ const SERVER_LAYERS = [
   ["observability/"],
   ["async/"],
   ["storage/database/"],
-  ["storage/statements/"],
   ["storage/webhooks/"],
   ["storage/payments/"],
-  ["storage/postgres/", "storage/citus/"],
+  ["storage/operators/", "storage/citus/"],
   ["storage/[^/]+$"],
   ["auth/", "webhooks/"],
   ["http/"],
@@ -110,22 +109,15 @@ export default {
       to: {},
     },
     {
-      name: "engines-apart",
+      name: "distribution-apart",
       comment:
-        "Only the module that opens the store chooses an engine; `admin distribute` makes one of the other.",
+        "Only the store that wraps the plain one knows of distribution, and the command that distributes a database.",
       severity: "error",
       from: {
         path: "^server/",
-        pathNot: "^server/storage/(database\\.ts|postgres/|citus/)|^server/operators/",
+        pathNot: "^server/storage/((store|distributed)\\.ts|citus/)|^server/operators/",
       },
-      to: { path: "^server/storage/(postgres|citus)/" },
-    },
-    {
-      name: "core-knows-no-sandbox",
-      comment: "The sandbox wraps the server by the hooks of start.ts.",
-      severity: "error",
-      from: { path: "^server/", pathNot: "^server/sandbox/" },
-      to: { path: "^server/sandbox/" },
+      to: { path: "^server/storage/citus/" },
     },
     {
       name: "webhooks-know-no-express",

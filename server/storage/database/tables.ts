@@ -59,19 +59,6 @@ export type PayoutsTable = {
   paid_as: string | null;
 };
 
-/** The payout feed, a view of what is published and still authorized. */
-export type PayoutFeedView = {
-  position: number;
-  merchant: string;
-  payment_id: string;
-  request_key: string;
-  original_payment_id: string;
-  amount_cents: number;
-  client_reference_id: string | null;
-  soft_descriptor: string | null;
-  authorized_at: Date;
-};
-
 /** An event is written in the transaction that changes a status, with its deliveries (D20a). */
 export type EventsTable = {
   event_id: string;
@@ -176,21 +163,11 @@ export type ErasedPaymentsTable = {
   sequence: number;
 };
 
-/** At most one row; without one the database was never compared with itself. */
-export type LastCheckTable = {
-  single_row: Generated<boolean>;
-  /** Real time. */
-  ended_at: Date;
-  records: number;
-  differences: number;
-};
-
 export type Tables = {
   access_tokens: AccessTokensTable;
   payments: PaymentsTable;
   payouts_waiting: PayoutsWaitingTable;
   payouts: PayoutsTable;
-  payout_feed: PayoutFeedView;
   events: EventsTable;
   subscriptions: SubscriptionsTable;
   deliveries: DeliveriesTable;
@@ -199,5 +176,4 @@ export type Tables = {
   holds: HoldsTable;
   erasures: ErasuresTable;
   erased_payments: ErasedPaymentsTable;
-  last_check: LastCheckTable;
 };

@@ -32,20 +32,6 @@ export type OperatorDelivery = {
   readonly lastError: string | null;
 };
 
-type DeliveryRow = {
-  webhook_id: string;
-  merchant: string;
-  subscription_key: string;
-  type: string;
-  resource_id: string;
-  state: DeliveryState;
-  attempts: number;
-  due_at: Date | null;
-  at: Date | null;
-  status: number | null;
-  error: string | null;
-};
-
 // Literal SQL, because the planner uses a partial index only for a condition without parameters.
 const CONDITIONS: Readonly<Record<DeliveryFilter, RawBuilder<boolean>>> = {
   exhausted: sql`d.state = 'EXHAUSTED'`,
@@ -58,9 +44,10 @@ const CONDITIONS: Readonly<Record<DeliveryFilter, RawBuilder<boolean>>> = {
 /** Deliveries over all merchants, newest first. */
 export async function findDeliveries(db: Db, wish: DeliveryWish): Promise<OperatorDelivery[]> {
   const { filter, merchant = null, subscriptionKey = null, before = null, limit } = wish;
-  const { rows } = await sql<DeliveryRow>`
-    select d.webhook_id, d.merchant, d.subscription_key, e.type, e.resource_id, d.state, d.attempts, d.due_at,
-      last.at, last.status, last.error
+  const { rows } = await sql<OperatorDelivery>`
+    select d.webhook_id as "webhookId", d.merchant, d.subscription_key as "subscriptionKey", e.type,
+      e.resource_id as "resourceId", d.state, d.attempts, d.due_at as "dueAt",
+      last.at as "lastAttemptAt", last.status as "lastStatus", last.error as "lastError"
     from deliveries d
     join events e on e.event_id = d.event_id and e.merchant = d.merchant
     left join lateral (
@@ -73,23 +60,7 @@ export async function findDeliveries(db: Db, wish: DeliveryWish): Promise<Operat
       and (${before}::text is null or d.webhook_id < ${before}::text)
     order by d.webhook_id desc
     limit ${limit}`.execute(db);
-  return rows.map(toDelivery);
-}
-
-function toDelivery(row: DeliveryRow): OperatorDelivery {
-  return {
-    webhookId: row.webhook_id,
-    merchant: row.merchant,
-    subscriptionKey: row.subscription_key,
-    type: row.type,
-    resourceId: row.resource_id,
-    state: row.state,
-    attempts: row.attempts,
-    dueAt: row.due_at,
-    lastAttemptAt: row.at,
-    lastStatus: row.status,
-    lastError: row.error,
-  };
+  return rows;
 }
 
 /** The merchant of a delivery; undefined when there is no such delivery. */
@@ -115,17 +86,6 @@ export type OperatorSubscription = {
   readonly waiting: number;
 };
 
-type SubscriptionRow = {
-  subscription_key: string;
-  merchant: string;
-  url: string;
-  type: SubscriptionType;
-  details: string[];
-  created_at: Date;
-  ended_at: Date | null;
-  waiting: number;
-};
-
 export type SubscriptionWish = {
   readonly merchant?: string | undefined;
   /** Also those that have ended. */
@@ -140,8 +100,9 @@ export async function findSubscriptions(
   db: Db,
   { merchant, ended, after, limit }: SubscriptionWish,
 ): Promise<OperatorSubscription[]> {
-  const { rows } = await sql<SubscriptionRow>`
-    select s.subscription_key, s.merchant, s.url, s.type, s.details, s.created_at, s.ended_at,
+  const { rows } = await sql<OperatorSubscription>`
+    select s.subscription_key as "subscriptionKey", s.merchant, s.url, s.type, s.details, s.created_at as "createdAt",
+      s.ended_at as "endedAt",
       (select count(*)::integer from deliveries d
         where d.subscription_key = s.subscription_key and d.merchant = s.merchant and d.state = 'PENDING') as waiting
     from subscriptions s
@@ -150,16 +111,7 @@ export async function findSubscriptions(
       and (${after ?? null}::text is null or s.subscription_key > ${after ?? null}::text)
     order by s.subscription_key
     limit ${limit}`.execute(db);
-  return rows.map((row) => ({
-    subscriptionKey: row.subscription_key,
-    merchant: row.merchant,
-    url: row.url,
-    type: row.type,
-    details: row.details,
-    createdAt: row.created_at,
-    endedAt: row.ended_at,
-    waiting: row.waiting,
-  }));
+  return rows;
 }
 
 /** The merchant of a subscription; undefined when there is no such subscription. */
