@@ -40,7 +40,7 @@ export function useDatabase(engine: Engine, lifetime = forSuite): Database & Pic
 }
 
 /** The name of a migration of the release after this one. */
-export const LATER = "9999-later";
+const LATER = "9999-later";
 
 /** All migrations up to that one, which runs these statements. */
 export function laterMigrations(statements: readonly string[]): Migrations {

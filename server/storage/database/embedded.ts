@@ -131,7 +131,7 @@ function preparedCluster(): string {
  * Creates the files of an empty PostgreSQL in a folder that does not exist yet. They are written to a folder next to it,
  * which is then renamed, so that a killed process leaves no folder that looks complete.
  */
-export async function createCluster(folder: string): Promise<void> {
+async function createCluster(folder: string): Promise<void> {
   const unfinished = `${folder}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
