@@ -222,7 +222,6 @@ export function defineMcp() {
 async function runMcp(choice: { url: string; token: string }): Promise<void> {
   // Loaded when they are asked for: a sandbox that starts needs none of them.
   const { StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
-  const { createMcpServer, NotASandboxError } = await import("./mcp-server.ts");
   try {
     const server = await createMcpServer(choice);
     await server.connect(new StdioServerTransport());

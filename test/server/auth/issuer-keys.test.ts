@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { startProduction } from "../../helpers/deployment.ts";
 import type { Problem } from "../../helpers/factories.ts";
-import { createKey, startIssuer } from "../../helpers/issuer.ts";
+import { createKey, type startIssuer } from "../../helpers/issuer.ts";
 import { until } from "../../helpers/receiver.ts";
 import { post, type TestServerOptions } from "../../helpers/server.ts";
 
@@ -57,16 +57,6 @@ describe("the issuer's keys", () => {
     expect([await statusOf(await issuer.token()), issuer.fetches()]).toEqual([400, 1]);
   });
 
-  test("are not fetched for a token that no key could make valid", async () => {
-    await using system = await start();
-    const { issuer, statusOf } = system;
-
-    for (const claims of [{ iss: "https://other.example.com/" }, { aud: "other" }, { exp: 1 }]) {
-      expect(await statusOf(await strangerOf(issuer, claims))).toBe(401);
-    }
-    expect(issuer.fetches()).toBe(1);
-  });
-
   test("that are new get their tokens accepted, or 503 until they can be fetched, and never 401", async () => {
     await using system = await start({ cooldownMs: 1_000 });
     const { issuer, statusOf } = system;
@@ -83,21 +73,6 @@ describe("the issuer's keys", () => {
     });
 
     expect([first, last]).toEqual([503, 400]);
-  });
-
-  test("may have no ids: each is tried, and a new one is fetched", async () => {
-    await using system = await start();
-    const { issuer } = system;
-    const [first, second, third] = await Promise.all([1, 2, 3].map(() => createKey("ES256")));
-    const publish = (...keys: (typeof first)[]) =>
-      issuer.serve(keys.map((key) => ({ ...key?.publicJwk, kid: undefined })));
-    const statusOf = async (key: typeof first) =>
-      system.statusOf(await issuer.token({}, key, { kid: undefined }));
-
-    publish(first, second);
-    expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([400, 400, 401]);
-    publish(second, third);
-    expect([await statusOf(third), await statusOf(second), await statusOf(first)]).toEqual([400, 400, 401]);
   });
 
   test("stay in use when the issuer serves none that can verify a token", async () => {
@@ -163,34 +138,6 @@ describe("the issuer's keys", () => {
     },
   );
 
-  test("that were withdrawn are known to a server that nobody calls", async () => {
-    await using system = await start({ issuerKeys: { refreshMs: 100, cooldownMs: 0 } });
-    const { issuer, statusOf } = system;
-    const token = await issuer.token();
-    const before = await statusOf(token);
-
-    await issuer.rotate();
-    const fetches = issuer.fetches();
-    // When the second one begins, the first has ended.
-    await until(() => issuer.fetches() > fetches + 1);
-
-    expect([before, await statusOf(token)]).toEqual([400, 401]);
-  });
-
-  test("are used without one of them that is odd", async () => {
-    await using system = await start();
-    const { issuer, statusOf } = system;
-    const [odd, key] = [await createKey("ES256"), issuer.key()];
-    issuer.serve([
-      { ...odd.publicJwk, key_ops: 7 },
-      { ...key.publicJwk, use: null, alg: null, key_ops: null },
-    ]);
-
-    expect([await statusOf(await issuer.token()), await statusOf(await issuer.token({}, odd))]).toEqual([
-      400, 401,
-    ]);
-  });
-
   test("that were never fetched make a call unavailable, not unauthorized, and the server not ready", async () => {
     await using system = await start({}, { mood: "broken" });
     const { issuer, call, statusOf, readiness, untilReadiness } = system;
@@ -228,27 +175,5 @@ describe("the issuer's keys", () => {
     const lines = server.logLines.map((line) => JSON.parse(line));
     const errors = lines.filter(({ level, msg }) => level >= 40 && !msg.startsWith("this server's clock"));
     expect(errors.length).toBe(issuer.fetches() - 1);
-  });
-
-  test("that are known never wait for those that are not", async () => {
-    await using system = await start();
-    const { issuer, statusOf } = system;
-    const known = await issuer.token();
-    await statusOf(known);
-    issuer.mood("silent");
-
-    const unknown = statusOf(await strangerOf(issuer)).then(() => "unknown");
-    await until(async () => issuer.fetches() > 1);
-
-    expect(await Promise.race([unknown, statusOf(known)])).toBe(400);
-    await unknown;
-  });
-
-  test("may be RSA keys, when the settings say so", async () => {
-    await using system = await start({}, { algorithm: "RS256" });
-    await using other = await startIssuer();
-
-    expect(await system.statusOf(await system.issuer.token())).toBe(400);
-    expect(await system.statusOf(await other.token())).toBe(401);
   });
 });

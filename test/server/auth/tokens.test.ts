@@ -84,16 +84,6 @@ describe("an access token in production", () => {
     expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
   });
 
-  test.each([
-    ["application/at+jwt", 400],
-    ["AT+JWT", 400],
-    ["JWT", 401],
-    [["at+jwt"], 401],
-    [null, 401],
-  ])("that names its type must be one of RFC 9068 (%j)", async (typ, expected) => {
-    expect(await statusOf(await token({}, production.issuer.key(), { typ }))).toBe(expected);
-  });
-
   test("is refused when another key has signed it, no key, or the public key as a secret, and when it was changed", async () => {
     const stranger = await createKey("ES256");
     const { publicJwk, kid } = production.issuer.key();
@@ -149,10 +139,6 @@ describe("an access token in production", () => {
       ["whose token is bound by a text", thumbprint, der],
     ])("is refused from a caller %s", async (_name, cnf, header) => {
       expect(await statusAt(behindProxy, cnf, header)).toBe(401);
-    });
-
-    test("is refused where no setting names the header, whatever the caller sends", async () => {
-      expect(await statusAt(server, { "x5t#S256": thumbprint }, der)).toBe(401);
     });
   });
 

@@ -53,10 +53,4 @@ describe("who makes a call", () => {
     );
     expect((await show("pay_unknown")).stdout).toBe(`${merchant} has no payment pay_unknown\n`);
   });
-
-  test("is logged by the address alone where the access token is refused", async () => {
-    await post(server.url, "/v1/refunds", {}, { token: "x", headers: { "X-Forwarded-For": "203.0.113.9" } });
-
-    expect(logged("/v1/refunds")).toMatchObject({ status: 401, address: "203.0.113.9" });
-  });
 });

@@ -69,18 +69,6 @@ describe("a server whose database is read-only", () => {
       "the database takes writes again",
     ]);
   });
-
-  test("is not ready until it takes writes again, embedded", async () => {
-    await using server = await startTestServer({ engine: "embedded", env });
-    const setReadOnly = (value: boolean) =>
-      server.database.connection.executeSql(`set default_transaction_read_only = ${value}`);
-
-    await setReadOnly(true);
-    await expectReady(server, false);
-    await setReadOnly(false);
-
-    await expectReady(server, true);
-  });
 });
 
 /** Stores a secret; resolves with the key of its subscription. */
@@ -128,19 +116,5 @@ describe("a sandbox on the folder of an earlier one", () => {
     expect(existsSync(key)).toBe(false);
     await rename(elsewhere, key);
     await using _ = await startTestServer({ dataDir });
-  });
-
-  test.each([
-    ["whose key is beside it", {}],
-    ["whose key is in ENCRYPTION_KEY", { ENCRYPTION_KEY: randomBytes(32).toString("base64") }],
-  ])("does not start without its database, and makes no other one (%s)", async (_, env) => {
-    await using folder = await createUsedFolder(env);
-    const postgres = join(folder.dataDir, "postgres");
-    await rm(postgres, { recursive: true });
-
-    await expect(startTestServer({ dataDir: folder.dataDir, env })).rejects.toThrow(
-      `The folder ${postgres} is gone, but not the rest of its data folder. Put it back, or remove the whole of DATA_DIR to begin anew.`,
-    );
-    expect(existsSync(postgres)).toBe(false);
   });
 });

@@ -212,22 +212,6 @@ describe("a server whose PostgreSQL", () => {
     expect(one.statuses).toEqual(Array(OF_MERCHANT).fill(201));
     expect(other.statuses).toEqual(Array(IN_ALL - OF_MERCHANT).fill(201));
   });
-
-  test("takes long without breaking any limit of its own gives a call 503 in time too, which may still be done", async () => {
-    const server = await deployment.start({ callLimitMs: 300, storeLimits: { statementMs: 120_000 } });
-    const request = refundOf(await createPayment(server));
-    const holder = await lock([request.paymentId]);
-
-    await expectUnavailable([issue(server, request)]);
-    await holder.end();
-    const repeated = await until(async () => {
-      const { status } = await issue(server, request);
-      return status === 503 ? undefined : status;
-    });
-
-    expect([201, 409]).toContain(repeated);
-    expect((await issue(server, request)).status).toBe(409);
-  });
 });
 
 describe("a server", () => {

@@ -1,19 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { startDueScan } from "../../../server/background/due-scan.ts";
-import { createLogger } from "../../../server/observability/logger.ts";
-import { useDatabase } from "../../helpers/databases.ts";
 import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, eventsOf, type Merchant } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import {
-  authorizeDueIn,
-  createPayment,
-  createRefund as issue,
-  LATER,
-  newMerchant,
-  refuseEvents,
-} from "../../helpers/store-factories.ts";
+import { refuseEvents } from "../../helpers/store-factories.ts";
 import { PROMPT } from "./setup.ts";
 
 /** A Monday, 10:00 in New York. */
@@ -76,34 +66,5 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
       { sequence: 1 },
       { sequence: 2, occurred_at: DUE },
     ]);
-  });
-});
-
-describe.each(engines)("the scan for due refunds on %s", (engine) => {
-  const database = useDatabase(engine);
-
-  test("logs and counts, once, what it has committed before it fails", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant() });
-    const ids = [await issue(db, payment), await issue(db, payment)].map(({ paymentId }) => paymentId).sort();
-    await refuseEvents(db, ids[1] ?? "", "40P01"); // as in a deadlock, after which the scan begins again
-    const lines: { msg: string }[] = [];
-    const counts: number[] = [];
-    const scan = startDueScan({
-      store: {
-        authorizeDue: (now, options) => authorizeDueIn(db, now, { ...options, page: 1, transaction: 1 }),
-      },
-      clock: { isOff: () => false, now: async () => LATER, realNow: () => LATER },
-      onAuthorized: (refunds) => counts.push(refunds),
-      onSkipped() {},
-      logger: createLogger("info", { write: (line) => lines.push(JSON.parse(line)) }),
-    });
-
-    await expect(scan.run()).rejects.toMatchObject({ code: "40P01" });
-    await scan.stop();
-
-    const transitions = lines.filter(({ msg }) => msg === "transition");
-    expect(transitions).toMatchObject([{ paymentId: ids[0], paymentStatus: "AUTHORIZED" }]);
-    expect(counts).toEqual([1]);
   });
 });

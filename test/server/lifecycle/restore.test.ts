@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pino from "pino";
 import { describe, expect, test } from "vitest";
@@ -129,17 +129,4 @@ describe("a database that was restored", () => {
     expect(await readdir(business.folder)).toEqual(["shared"]);
     await database.close();
   });
-
-  test.each([
-    ["nowhere/mark", undefined, /^HIGH_WATER_MARK_FILE can't be used \(ENOENT\)\. Name a file/],
-    ["mark", "{", /^HIGH_WATER_MARK_FILE can't be used \(it holds something else\)/],
-  ])(
-    "can't be noticed with an unusable file, so the server doesn't start (%s)",
-    async (name, content, message) => {
-      await using business = await startBusiness();
-      if (content !== undefined) await writeFile(join(business.folder, name), content);
-
-      await expect(business.start(name)).rejects.toThrow(message);
-    },
-  );
 });

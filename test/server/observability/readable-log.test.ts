@@ -91,13 +91,3 @@ test("a sandbox prints a line for each call, transition and delivery", async () 
     ].toSorted(),
   );
 });
-
-test("a sandbox prints none of these with LOG_LEVEL=warn", async () => {
-  await using receiver = await startReceiver();
-  await using server = await spawnServer({ env: { LOG_LEVEL: "warn" } });
-
-  await refundLater(server.url, receiver.url);
-
-  await receiver.first(2);
-  expect(await printedUntilStop(server)).toEqual(["Stopping (SIGTERM).", "Stopped."]);
-});

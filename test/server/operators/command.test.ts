@@ -152,51 +152,6 @@ describe("npm run admin", () => {
     await untilRedelivered(webhookId);
   });
 
-  test("sends single deliveries again, and names those that do not exist", async () => {
-    const { webhookId } = await createExhausted();
-
-    const { code, stdout } = await run(["redeliver", webhookId, "msg_unknown"]);
-
-    expect([code, stdout]).toEqual([
-      1,
-      `${webhookId}: will be sent again\nmsg_unknown: there is no such delivery\n`,
-    ]);
-    await untilRedelivered(webhookId);
-  });
-
-  test("lists subscriptions by their host, and disables one", async () => {
-    const { merchant, subscriptionKey, paymentId } = await createExhausted();
-
-    const live = await run(["subscriptions", "--merchant", merchant]);
-    const disabled = await run(["subscription", "disable", subscriptionKey]);
-    const repeated = await run(["subscription", "disable", subscriptionKey]);
-    const unknown = await run(["subscription", "disable", "sub_unknown"]);
-    const left = await run(["subscriptions", "--merchant", merchant]);
-    const ended = await run(["subscriptions", "--merchant", merchant, "--ended"]);
-
-    expect(live.stdout.split("\n")[1]?.split(/ {2,}/)).toEqual([
-      subscriptionKey,
-      merchant,
-      "receiver.invalid",
-      "ALL",
-      expect.stringMatching(/^20\d\d-/),
-      "-",
-      "0",
-    ]);
-    expect([disabled, repeated, unknown].map(({ code, stdout }) => [code, stdout])).toEqual([
-      [0, `${subscriptionKey} of ${merchant}: disabled, and nothing more is sent to it\n`],
-      [0, `${subscriptionKey} of ${merchant}: had ended already\n`],
-      [1, "sub_unknown: there is no such subscription\n"],
-    ]);
-    expect([left.stdout, ended.stdout]).toEqual(["None.\n", expect.stringContaining(subscriptionKey)]);
-    const token = await production.issuer.token({ merchant_id: merchant });
-    await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
-    // The one of before its end.
-    expect(
-      await query(production.url, "select from deliveries where merchant = $1", [merchant]),
-    ).toHaveLength(1);
-  });
-
   test("prints no control characters of stored data to the operator's terminal", async () => {
     const merchant = newMerchant();
     const paymentId = "\u001b[2J\u0007";

@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
-import { begin } from "../../helpers/postgres.ts";
 import { post } from "../../helpers/server.ts";
-import { getRefund, newMerchant, untilWaitingForLock } from "../../helpers/store-factories.ts";
+import { getRefund, newMerchant } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 const UNKNOWN = "acmee has no payments: is that the name of the merchant?\n";
@@ -59,25 +58,6 @@ describe("npm run admin --", () => {
       })
       .toMatchObject({ status: "AUTHORIZED" });
     expect(await issue()).toMatchObject({ paymentStatus: "AUTHORIZED" });
-  });
-
-  test("hold says that it stands when it is interrupted while it waits", async () => {
-    await using earlier = await begin(production.url);
-    await earlier.client.query("select from holds");
-    const controller = new AbortController();
-
-    const holding = runCommand(["hold", "--all", "--reason", "a stolen token"], {
-      env: { DATABASE_URL: production.url },
-      signal: controller.signal,
-    });
-    await untilWaitingForLock(server.database.db, holding);
-    controller.abort();
-    const { code, stdout, stderr } = await holding;
-
-    expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^Interrupted: the hold stands, but .* Run it again/);
-    await earlier.client.query("commit");
-    expect((await run("release", "--all")).code).toBe(0);
   });
 
   test("block, blocks and unblock list what is blocked now, and change it", async () => {

@@ -23,17 +23,6 @@ describe("the lines of a stream", () => {
     expect(await linesOf("", chunkBytes)).toEqual([]);
   });
 
-  test.each([1, 4, 100])(
-    "that are too long are reported without their bytes (chunks of %i)",
-    async (chunkBytes) => {
-      expect(await linesOf(`${"x".repeat(11)}\n${"y".repeat(10)}\n${"z".repeat(500)}`, chunkBytes)).toEqual([
-        [1, undefined],
-        [2, "y".repeat(10)],
-        [3, undefined],
-      ]);
-    },
-  );
-
   test("take no memory when a line never ends", async () => {
     const MEGABYTES = 1_024;
     const megabyte = 1024 * 1024;
@@ -49,20 +38,6 @@ describe("the lines of a stream", () => {
     for await (const { bytes } of readLines(oneLine(), 10)) expect(bytes).toBeUndefined();
 
     expect((most - before) / megabyte).toBeLessThan(MEGABYTES / 2); // freed memory stays allocated for a while
-  });
-
-  test("are read no faster than they are taken", async () => {
-    let given = 0;
-    async function* endless() {
-      for (;;) {
-        given += 1;
-        yield Buffer.from("line\n");
-      }
-    }
-
-    for await (const { number } of readLines(endless(), 10)) if (number === 3) break;
-
-    expect(given).toBe(3);
   });
 });
 
@@ -95,33 +70,4 @@ describe("tasks in queue", () => {
     expect(log).toEqual(["a begins", "b begins", "b ends", "a ends", "c begins", "c ends"]);
   });
   type Held = ReturnType<typeof createTask>;
-
-  test("wait for a slot when all are taken", async () => {
-    const log: string[] = [];
-    const [a, b] = ["a", "b"].map((name) => createTask(log, name)) as [Held, Held];
-    const queue = createKeyedQueue(2);
-    await queue.add(["1"], a.task);
-
-    const entered = queue.add(["2"], b.task).then(() => log.push("room again"));
-    b.resolve();
-    await entered;
-    a.resolve();
-    await queue.end();
-
-    expect(log).toEqual(["a begins", "b begins", "b ends", "room again", "a ends"]);
-  });
-
-  test("end with the first failure, and begin none after it", async () => {
-    const log: string[] = [];
-    const [a, b] = ["a", "b"].map((name) => createTask(log, name)) as [Held, Held];
-    const queue = createKeyedQueue(10);
-    await queue.add(["1"], a.task);
-    await queue.add(["1"], b.task);
-
-    a.reject(new Error("gone"));
-
-    await expect(queue.end()).rejects.toThrow("gone");
-    expect(log).toEqual(["a begins"]);
-    await expect(queue.add(["2"], b.task)).rejects.toThrow("gone");
-  });
 });

@@ -1,9 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { lockDataDir } from "../../../server/storage/database/lock.ts";
 import { createDataDir } from "../../helpers/databases.ts";
-import { startProduction } from "../../helpers/deployment.ts";
 import { descendantsOf, startProgram } from "../../helpers/process.ts";
-import { startTestServer } from "../../helpers/server.ts";
 
 /** Within which nothing may be left of a command whose npm got a signal; far more than a busy machine needs. */
 const STOP_LIMIT_MS = 120_000;
@@ -23,27 +21,6 @@ describe("a signal to npm's own process", () => {
     expect(stopped).toMatchObject({ exit: [null, "SIGHUP"] });
     expect(stopped.output).toMatch(/\nStopping \(.+\)\.\nStopped\.\n$/);
     lockDataDir(folder.dataDir)();
-  });
-
-  test("stops the server of `npm run start:production` in order (SIGTERM, as a service manager sends)", async () => {
-    await using production = await startProduction();
-    const env = { ...production.env, PORT: "0" };
-    const command = await runByNpm(["run", "start:production"], env, /"listening"/);
-
-    const stopped = await command.stop("SIGTERM");
-
-    expect(stopped).toMatchObject({ exit: [0, null] });
-    expect(stopped.output).toMatch(/"msg":"stopping"\}\n.*"msg":"stopped"\}\n$/);
-  });
-
-  test("ends the subscription of `npm run listen` (SIGINT, as Ctrl+C sends)", async () => {
-    await using sandbox = await startTestServer();
-    const command = await runByNpm(["run", "listen", "--", "--url", sandbox.url], {}, /come to http:\S+\/\./);
-
-    const stopped = await command.stop("SIGINT");
-
-    expect(stopped).toMatchObject({ exit: [0, null] });
-    expect(stopped.output).toMatch(/\nStopping\.\nEnded the subscription sub_\S+\.\nStopped\.\n$/);
   });
 });
 

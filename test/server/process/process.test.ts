@@ -1,9 +1,7 @@
 import { execFile } from "node:child_process";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { ROOT } from "../../../scripts/command/root.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { type Connection, head, openConnection } from "../../helpers/network/raw-http.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
@@ -25,14 +23,6 @@ describe("the server's process", () => {
     for (const address of server.welcome.match(/http:\S+(json|yaml|healthz|readyz)/g) ?? []) {
       expect([address, (await fetch(address)).status]).toEqual([address, 200]);
     }
-  });
-
-  test("stores nothing in its folder as a package whose DATA_DIR is empty", async () => {
-    const cwd = await folderOfTest();
-    const command = [process.execPath, join(ROOT, "server/sandbox/cli.ts")];
-    await using _ = await spawnServer({ command, cwd, env: { DATA_DIR: "" } });
-
-    expect(await readdir(cwd)).toEqual([]);
   });
 
   test("responds to what is in flight after SIGINT, refuses what comes, and exits 0", async () => {
@@ -71,13 +61,6 @@ describe("the server's process", () => {
 
     expect(exit).toEqual({ code: 1, signal: null, stdout: "", stderr: expect.stringMatching(/^.+\n$/) });
     expect(exit.stderr).toContain(name);
-  });
-
-  test("warns of nothing when only this machine reaches it, however that is written", async () => {
-    await using server = await spawnServer({ env: { HOST: "LOCALHOST" } });
-    server.kill("SIGTERM");
-
-    expect((await server.exit).stdout).not.toContain("public knowledge");
   });
 
   test("warns when it is open to others, and then accepts any name", async () => {

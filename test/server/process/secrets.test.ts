@@ -143,30 +143,6 @@ describe("in production no secret is disclosed or stored in clear", () => {
     expect(log).not.toContain("Failing row");
     expect(log).toContain("nothing_more");
   });
-
-  test("and the log has the id, merchant and record of each request", () => {
-    const lines = server.logLines.map((line) => JSON.parse(line));
-
-    const refund = lines.find(({ msg, status }) => msg === "request" && status === 201);
-    expect(refund).toEqual({
-      level: 30,
-      time: expect.any(Number),
-      pid: expect.any(Number),
-      hostname: expect.any(String),
-      msg: "request",
-      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      trace_id: TRACE_ID,
-      merchant: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      address: "127.0.0.1",
-      paymentId: expect.stringMatching(/^rfd_/),
-      paymentStatus: "AUTHORIZED",
-      method: "POST",
-      path: "/v1/refunds",
-      route: "/v1/refunds",
-      status: 201,
-      milliseconds: expect.any(Number),
-    });
-  });
 });
 
 test("a sandbox with failed and successful deliveries discloses and stores no secret in clear either", async () => {

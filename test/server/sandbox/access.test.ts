@@ -53,26 +53,6 @@ describe("POST /sandbox/reset", () => {
     });
     expect((await post(fresh.url, "/v1/refunds", request)).status).toBe(201);
   });
-
-  test("leaves access tokens and the clock, and what settles today settles today by that clock", async () => {
-    const { accessToken: token } = (await sandbox("createToken", { body: { scopes: ["refunds"] } })).body;
-    const { body: clock } = await sandbox("advanceClock", { body: { businessDays: 5 } });
-
-    await sandbox("resetSandbox", { token });
-
-    const { body } = await sandbox("getPayment", { path: { paymentId: "pay_recent" }, token });
-    expect(body).toMatchObject({ settledAt: clock.now });
-    expect((await sandbox("getClock")).body).toEqual({ now: clock.now });
-  });
-
-  test("gives nothing to a merchant that a fresh sandbox does not have", async () => {
-    const merchant = await createSandboxMerchant(server);
-    await merchant.create();
-
-    await merchant.sandbox("resetSandbox");
-
-    expect((await merchant.sandbox("listPayments")).body.items).toEqual([]);
-  });
 });
 
 /** Calls that read or change one record. */

@@ -116,45 +116,9 @@ describe("a fault of calls", () => {
 
     expect(responses.map(({ status }) => status)).toEqual([201, 201, 503, 500]);
   });
-
-  test("ends when it is cleared, and when the sandbox is reset", async () => {
-    for (const end of ["clearFaults", "resetSandbox"] as const) {
-      await arm({ kind: "UNAVAILABLE", times: 1000 });
-      expect((await send(refundOf(paymentId))).status).toBe(503);
-      await acme.sandbox(end);
-      expect(await faults()).toEqual([]);
-      expect((await send(refundOf(paymentId))).status).not.toBe(503);
-    }
-  });
-
-  test("is kept with the hundred newest; when all of them are armed, no other is", async () => {
-    await arm({ kind: "UNAVAILABLE" });
-    await send(refundOf(paymentId));
-    for (let count = 0; count < 100; count += 1) expect((await arm({ kind: "TWICE" })).status).toBe(201);
-
-    const refused = await arm({ kind: "TWICE" });
-
-    expect(problemOf(refused)).toEqual(violationAt("", expect.stringContaining("clear them first")));
-    expect((await faults()).map(({ kind }) => kind)).toEqual(Array(100).fill("TWICE"));
-  });
 });
 
 describe("a fault that is wrong", () => {
-  test.each([
-    [{ kind: "SLOW", retryAfter: 1 }, "/retryAfter", /not a setting of SLOW; leave it out/],
-    [{ kind: "TWICE", operation: "issueRefund" }, "/operation", /not a setting of TWICE; leave it out/],
-    [{ kind: "OUT_OF_ORDER", times: 1 }, "/times", /at least 2 for OUT_OF_ORDER/],
-    [{ kind: "SLOW", operation: "subscribeToWebhooks", requestKey: "k" }, "/requestKey", /only in refunds/],
-  ])("%j is refused, and leaves what is armed", async (body, pointer, message) => {
-    await arm({ kind: "UNAVAILABLE" });
-    const before = await faults();
-
-    const response = await acme.sandbox("armFault", { body });
-
-    expect(problemOf(response)).toEqual(violationAt(pointer, expect.stringMatching(message)));
-    expect(await faults()).toEqual(before);
-  });
-
   test.each([
     ["SLOWLY", /has "SLOWLY"; send one of UNAVAILABLE/],
     ["slow", /send one of UNAVAILABLE/],

@@ -2,7 +2,6 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readGenerated } from "../../../openapi/document/generated.ts";
-import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
@@ -50,27 +49,5 @@ describe("npx @refund-contract/sandbox diff", () => {
     const exit = await diff(toBefore(JSON.stringify(JSON.parse(readGenerated("openapi.json")))), ...args);
 
     expect(exit).toMatchObject({ code, stderr: "", stdout: expect.stringMatching(report) });
-  });
-
-  test.each([
-    ["a file that isn't there", "", [], /^Can't read .*contract\.json\. Save the contract there: curl http/],
-    ["other JSON", '{"servers":[{"url":"x"}]}', [], /contract\.json is not a contract as JSON/],
-    ["an unknown level", "{}", ["--fail-on", "all"], /Allowed choices are patch, minor, major, never/],
-    ["an address without a server", "{}", ["--url", "http://127.0.0.1:9"], /^There is no contract at http/],
-  ])("refuses %s, and exits with 2", async (_name, before, args, error) => {
-    expect(await diff(before, ...args)).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringMatching(error),
-    });
-  });
-
-  test("exits with 2 at a server that never responds", async () => {
-    await using silent = await serveLocally(() => {});
-
-    expect(await diff("{}", "--url", silent.url)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`There is no contract at ${silent.url}/openapi.json.`),
-    });
   });
 });

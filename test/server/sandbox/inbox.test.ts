@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { makeDataDir } from "../../helpers/databases.ts";
 import { findFreePort } from "../../helpers/network/local-server.ts";
 import { createSubscriber, until } from "../../helpers/receiver.ts";
-import { createSandboxMerchant, notFound, problemOf } from "../../helpers/sandbox.ts";
+import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { startTestServer, useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
@@ -17,38 +17,8 @@ const setInbox = async (body: object) => (await acme.sandbox("setInbox", { body 
 const emit = (resourceId = "acc_1") =>
   acme.sandbox("emitEvent", { body: { type: "account.linked", resourceId } });
 const show = async (webhookId: string) => (await acme.sandbox("getDelivery", { path: { webhookId } })).body;
-/** Sends something to the inbox that no server has signed. */
-const send = (init: RequestInit = {}, path = acme.merchant) =>
-  fetch(`${server.url}/sandbox/inbox/${path}`, { method: "POST", ...init });
 
 describe("the inbox", () => {
-  test.each([
-    [413, {}, "x".repeat(65_537)],
-    [415, { "Content-Type": "application/json; charset=x-unknown" }, "{}"],
-    [415, { "Content-Encoding": "x-unknown" }, "{}"],
-  ])("refuses a body that it can't read with %i", async (status, headers, body) => {
-    expect((await send({ headers, body })).status).toBe(status);
-  });
-
-  test("shows the first 100 characters of a webhook-id, as the contract says", async () => {
-    await send({ headers: { "webhook-id": "x".repeat(101) } });
-
-    expect((await inbox()).received[0]?.webhookId).toBe("x".repeat(100));
-  });
-
-  test("is not at a path that can't be decoded", async () => {
-    const response = await send({}, "%E0");
-
-    const problem = { status: response.status, body: await response.json() };
-    expect(problemOf(problem)).toEqual(notFound(expect.any(String)));
-  });
-
-  test("is a receiver only", async () => {
-    const { status, headers } = await send({ method: "GET" });
-
-    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
-  });
-
   test("receives deliveries, and shows them as they were signed and sent", async () => {
     const { url } = await inbox();
     const subscriptionKey = await acme.subscribe(url, { secretKey: SECRET_KEY });
@@ -131,17 +101,6 @@ describe("the inbox", () => {
     await using _after = await startTestServer({ dataDir, env });
 
     expect(await read()).toMatchObject({ subscriptionKey, received: [] });
-  });
-
-  test("keeps a delay that is set, and forgets everything with a reset", async () => {
-    expect(await setInbox({ delayMs: 250 })).toMatchObject({ status: 200, delayMs: 250 });
-    expect(await setInbox({ status: 500 })).toMatchObject({ status: 500, delayMs: 250 });
-    await send({ body: "{}" });
-    expect((await inbox()).received).toHaveLength(1);
-
-    await acme.sandbox("resetSandbox");
-
-    expect(await inbox()).toMatchObject({ status: 200, delayMs: 0, received: [] });
   });
 });
 

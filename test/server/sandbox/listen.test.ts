@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ListenError, type ListenOptions, listen } from "../../../server/sandbox/commands/listen.ts";
+import { type ListenOptions, listen } from "../../../server/sandbox/commands/listen.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery } from "../../client/signed-deliveries.ts";
 import { type Refund, refundOf } from "../../helpers/factories.ts";
-import { serveLocally } from "../../helpers/network/local-server.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { post, startTestServer, useTestServer } from "../../helpers/server.ts";
@@ -78,13 +77,6 @@ describe("a listener", () => {
     await expect(fetch(receiverUrl)).rejects.toThrow(TypeError);
   });
 
-  test("says at its end that the subscription was gone already", async () => {
-    const { subscriptionKey, stop } = await createListener();
-    expect(await wasSubscribed(subscriptionKey)).toBe(true);
-
-    expect(await stop()).toBe(`The subscription ${subscriptionKey} had already ended.`);
-  });
-
   test.each(["a reset", "a restart that lost the data"])("subscribes again after %s", async (cause) => {
     let other = await startTestServer();
     onTestFinished(() => other.close());
@@ -105,32 +97,6 @@ describe("a listener", () => {
     expect(again).not.toBe(subscriptionKey);
     expect(event).toContain("account.linked          acc_1");
     expect(await stop()).toBe(`Ended the subscription ${again}.`);
-  });
-
-  test("says that the subscription stays when the sandbox is gone", async () => {
-    const other = await startTestServer();
-    const { subscriptionKey, stop } = await createListener({ url: other.url });
-    await other.close();
-
-    await expect(stop()).rejects.toThrow(
-      new ListenError(`The subscription ${subscriptionKey} was not ended: no response from ${other.url}.`),
-    );
-  });
-
-  test("says what it found when that is no sandbox", async () => {
-    await using foreign = await serveLocally((_request, response) => response.end("hello"));
-    const { url } = foreign;
-
-    await expect(createListener({ url })).rejects.toThrow(`The server at ${url} is not a sandbox: `);
-  });
-
-  test.each<[string, Partial<ListenOptions>, RegExp]>([
-    ["the address", { url: "localhost:3000" }, /^localhost:3000 is not an address/],
-    ["the token", { token: "nobody" }, /^The access token is missing, unknown or expired/],
-    ["an event", { events: ["refund.failed"] }, /refund\.terminal_failed/],
-    ["a category", { events: ["REFUND"] }, /ACCOUNT/],
-  ])("says what is wrong with %s", async (_, options, message) => {
-    await expect(createListener(options)).rejects.toThrow(message);
   });
 });
 
@@ -159,45 +125,5 @@ describe("npm run listen", () => {
     expect(stdout).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\nStopped\\.\n$`));
     expect(stdout).not.toContain("\u001b"); // no colours outside a terminal
     expect(await wasSubscribed(key)).toBe(false);
-  });
-
-  test("ends at SIGINT while it waits for a sandbox that never responds", async () => {
-    const called = Promise.withResolvers<void>();
-    await using silent = await serveLocally(() => called.resolve());
-    await using command = start("--url", silent.url);
-    await called.promise;
-
-    command.kill("SIGINT");
-
-    const { code, stderr } = await command.exit;
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `Stopped before ${silent.url} responded.\n` });
-  });
-
-  test("ends its subscription when nobody reads it any more", async () => {
-    await using command = start("--url", server.url);
-    const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
-    const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
-
-    command.child.stdout.destroy();
-    await fetch(receiverUrl, { method: "POST", body: "" });
-    await fetch(receiverUrl, { method: "POST", body: "" }).catch(() => {}); // it may have ended already
-
-    expect((await command.exit).code).toBe(0);
-    expect(await wasSubscribed(key)).toBe(false);
-  });
-
-  test.each([
-    [
-      ["--url", "http://127.0.0.1:9"],
-      1,
-      /^No sandbox responds at http:\/\/127\.0\.0\.1:9\. Start one with `npm start`, or name another with --url\.\n$/,
-    ],
-    [["--port", "1"], 2, /^error: unknown option '--port'[\s\S]*--url/],
-  ])("ends with %j by saying why", async (args, expected, message) => {
-    await using command = start(...args);
-    const { code, stderr } = await command.exit;
-
-    expect(code).toBe(expected);
-    expect(stderr).toMatch(message);
   });
 });

@@ -1,13 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { countRows, dollars, refundOf } from "../../helpers/factories.ts";
-import {
-  createSandboxMerchant,
-  type Debit,
-  eventsOf,
-  problemOf,
-  UNKNOWN_PAYMENT,
-  violationAt,
-} from "../../helpers/sandbox.ts";
+import { dollars, refundOf } from "../../helpers/factories.ts";
+import { createSandboxMerchant, type Debit, eventsOf } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
@@ -58,47 +51,7 @@ describe("POST /sandbox/payments", () => {
     expect(payment.history).toEqual([{ status: payment.status, at: AT }]);
     expect((await eventsOf(server, payment.paymentId)).map(({ type }) => type)).toEqual(events);
   });
-
-  test.each([
-    [{ settledAt: "2026-11-16T15:00:00.001Z" }, expect.stringContaining(AT)],
-    [{ settledAt: "2026-06-30T23:59:60Z" }, expect.stringContaining("a time")],
-    [{ settledAt: "2019-12-31T12:00:00Z" }, "must lie in the years 2020 to 2099"],
-    [{ status: "PROCESSING", settledAt: AT }, expect.stringContaining("PROCESSING")],
-    [{ status: "FAILED", settledAt: AT }, expect.stringContaining("FAILED")],
-  ])("refuses %j", async (fields, message) => {
-    const before = await countRows(server);
-
-    const response = await acme.sandbox("createPayment", { body: { ...HUNDRED, ...fields } });
-
-    expect(problemOf(response)).toEqual(violationAt("/settledAt", message));
-    expect(await countRows(server)).toEqual(before);
-  });
 });
-
-test.each([
-  ["2026-11-16T15:00:00.001Z", `must not lie after the sandbox's time, which is ${AT}`],
-  ["2019-12-31T23:59:59Z", "must lie in the years 2020 to 2099"],
-])("a payment does not settle at %s", async (settledAt, message) => {
-  const payment = await acme.create({ status: "PROCESSING" });
-  const { paymentId } = payment;
-
-  const response = await acme.sandbox("settlePayment", { path: { paymentId }, body: { settledAt } });
-
-  expect(problemOf(response)).toEqual(violationAt("/settledAt", message));
-  expect(await acme.get(paymentId)).toEqual(payment);
-});
-
-test.each(["settlePayment", "failPayment", "coverPayment"] as const)(
-  "%s knows no refund, for a refund has no moves of its own",
-  async (id) => {
-    const { body: refund } = await acme.issue(refundOf((await acme.create()).paymentId));
-
-    const response = await acme.sandbox(id, { path: { paymentId: refund.paymentId } });
-
-    expect(problemOf(response)).toEqual(UNKNOWN_PAYMENT);
-    expect(await acme.get(refund.paymentId)).toMatchObject({ paymentStatus: "AUTHORIZED" });
-  },
-);
 
 describe("the records of a merchant", () => {
   const list = async (query: Readonly<Record<string, string | number>>) =>
@@ -171,34 +124,5 @@ describe("the records of a merchant", () => {
     expect(await found({ text: "KEY-7", status: "AUTHORIZED" })).toEqual([done]);
     expect(await found({ text: payment })).toEqual([payment, done, failed].toSorted());
     expect(await found({ text: "%" })).toEqual([payment]);
-  });
-
-  test("are listed by twenty where no limit is given", async () => {
-    for (let left = 21; left > 0; left -= 1) await acme.create();
-
-    const page = await list({});
-
-    expect(page.items).toHaveLength(20);
-    expect(page.nextCursor).not.toBeNull();
-  });
-
-  test.each([
-    "x",
-    ...["1 \0", "253402300800000 x"].map((text) => Buffer.from(text).toString("base64url")),
-    "' or 1=1",
-    "bm90IGEgY3Vyc29y",
-  ])("are not listed by the cursor %s, nor is anything else", async (cursor) => {
-    const lists = [
-      "listPayments",
-      "listDeliveries",
-      "listRequests",
-      "listEvents",
-      "listSubscriptions",
-    ] as const;
-    for (const id of lists) {
-      const response = await acme.sandbox(id, { query: { cursor } });
-
-      expect(problemOf(response)).toEqual(violationAt("/query/cursor", expect.any(String)));
-    }
   });
 });

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createRing } from "../../../server/sandbox/handlers/ring.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { createSandboxMerchant, notFound, problemOf } from "../../helpers/sandbox.ts";
 import { post, useTestServer } from "../../helpers/server.ts";
@@ -50,19 +49,6 @@ describe("GET /sandbox/requests", () => {
     expect(await found({ status: 409, search: refused.body.instance })).toEqual([]);
   });
 
-  test("goes on with the next page where the one before ended, until a reset", async () => {
-    for (const name of ["a", "b", "c"]) await acme.issue(refundOf("pay_unknown", { requestKey: name }));
-
-    const first = await list({ limit: 2 });
-    await acme.issue(refundOf("pay_unknown", { requestKey: "d" }));
-    const second = await list({ limit: 2, cursor: first.nextCursor ?? "" });
-
-    expect([...first.items, ...second.items].map(({ requestKey }) => requestKey)).toEqual(["c", "b", "a"]);
-    expect(second.nextCursor).toBeNull();
-    await acme.sandbox("resetSandbox");
-    expect((await list()).items).toEqual([]);
-  });
-
   test("keeps no secret and no access token, also of requests that were refused", async () => {
     const secretKey = "a-very-secret-secret-key-of-mine";
     await subscribe({ secretKey });
@@ -106,17 +92,6 @@ describe("GET /sandbox/requests", () => {
   });
 });
 
-test("a ring keeps the newest items within its count and its bytes", () => {
-  const ring = createRing<string>({ maxItems: 3, maxBytes: 10, bytesOf: (text) => text.length });
-
-  for (const text of ["a", "b", "c", "d"]) ring.add(text);
-  expect(ring.list()).toEqual(["d", "c", "b"]);
-  ring.add("123456789");
-  expect(ring.list()).toEqual(["123456789", "d"]);
-  ring.add("12345678901");
-  expect(ring.list()).toEqual([]);
-});
-
 describe("GET /sandbox/clock/due", () => {
   test("names the next refunds that fall due, and the holiday that they wait over", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW.toISOString() });
@@ -128,19 +103,6 @@ describe("GET /sandbox/clock/due", () => {
     expect(body).toMatchObject({ now: NOW.toISOString(), next: { at, refunds: 2, deliveries: 0 } });
     const ids = refunds.map(({ body }) => body.paymentId).sort();
     expect(body.items).toEqual(ids.map((id) => ({ kind: "REFUND", id, at, holidays: ["Thanksgiving Day"] })));
-  });
-
-  test.each([
-    ["2026-11-21T10:00:00.000Z", "2026-11-21", "Saturday"],
-    ["2026-11-26T04:59:59.000Z", "2026-11-25", null],
-    ["2026-11-26T05:00:00.000Z", "2026-11-26", "Thanksgiving Day"],
-  ])("knows at %s that the Eastern date is %s, closed for %s", async (instant, date, closedFor) => {
-    now = new Date(instant);
-
-    const { body } = await acme.sandbox("getDue");
-
-    const today = { date, businessDay: closedFor === null, closedFor };
-    expect(body).toMatchObject({ today, next: null, items: [] });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { refundOf } from "../../helpers/factories.ts";
-import { createSubscriber, type Received, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, type Received, startReceiver } from "../../helpers/receiver.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { eventNames, findEventErrors } from "./event-schema.ts";
 
@@ -95,51 +95,5 @@ describe("a subscription", () => {
 
     expect((await acme.deliveries()).map((delivery) => delivery.resourceId)).toEqual([between]);
     expect(await other.deliveries()).toEqual([]);
-  });
-});
-
-describe("the list of deliveries", () => {
-  test("lists what was sent, with the results", async () => {
-    await using receiver = await startReceiver(respondWith(200));
-    const acme = await createSubscriber(server);
-    const subscriptionKey = await acme.subscribe(receiver.url);
-    const before = Date.now();
-
-    const resourceId = await acme.refund();
-
-    const delivery = await acme.delivery("DELIVERED", 1);
-    const [received] = receiver.received;
-    expect(delivery).toEqual({
-      webhookId: received?.webhookId,
-      subscriptionKey,
-      type: "refund.authorized",
-      resourceId,
-      state: "DELIVERED",
-      dueAt: null,
-      attempts: [{ at: expect.any(String), status: 200, error: null, milliseconds: expect.any(Number) }],
-    });
-    const at = Date.parse(delivery.attempts[0]?.at ?? "");
-    expect(at).toBeGreaterThanOrEqual(before);
-    expect(at).toBeLessThanOrEqual(Date.now());
-    expect(received?.headers["webhook-timestamp"]).toBe(`${Math.floor(at / 1_000)}`);
-  });
-
-  test("is turned page by page, newest first, for all subscriptions or for one", async () => {
-    await using receiver = await startReceiver();
-    const acme = await createSubscriber(server);
-    const [key] = [await acme.subscribe(receiver.url), await acme.subscribe(receiver.url)];
-    const newestFirst = [await acme.refund(), await acme.refund(), await acme.refund()].reverse();
-    const list = async (query: Readonly<Record<string, string | number>>) =>
-      (await acme.sandbox("listDeliveries", { query })).body;
-
-    const first = await list({ limit: 4 });
-    const second = await list({ limit: 4, cursor: first.nextCursor ?? "" });
-
-    expect([first.items.length, second.items.length, second.nextCursor]).toEqual([4, 2, null]);
-    const all = [...first.items, ...second.items];
-    expect(all.map(({ resourceId }) => resourceId)).toEqual(newestFirst.flatMap((id) => [id, id]));
-    const ofOne = await acme.deliveries({ subscriptionKey: key });
-    expect(ofOne.map(({ resourceId }) => resourceId)).toEqual(newestFirst);
-    expect(new Set(ofOne.map(({ subscriptionKey }) => subscriptionKey))).toEqual(new Set([key]));
   });
 });

@@ -1,14 +1,11 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createResolver } from "../../../server/webhooks/resolver.ts";
 import { startNameserver } from "../../helpers/network/nameserver.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
-import { folderOfTest } from "../../helpers/suite.ts";
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "hooks.example.com": ["127.0.0.1"],
@@ -16,8 +13,6 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 const startZone = () => startNameserver((name) => (name.startsWith("silent") ? "silent" : NAMES[name]));
 const LOOPBACK = { address: "127.0.0.1", family: 4 };
-/** A lookup is abandoned after five seconds. */
-const LOOKUP_MS = 4_500;
 /** After this time without a response, a query is repeated. */
 const FIRST_TRY_MS = 1_500;
 const MANY = Array.from({ length: 60 }, (_, index) => `192.0.2.${index + 1}`);
@@ -60,18 +55,6 @@ describe("the host name of a receiver", () => {
 
     expect(addresses.toSorted()).toEqual(expected.toSorted());
     expect(performance.now() - startedAt).toBeLessThan(FIRST_TRY_MS);
-  });
-
-  test("is looked up in the hosts file first; localhost needs neither", async () => {
-    await using nameserver = await startZone();
-    const hostsFile = join(await folderOfTest(), "hosts");
-    await writeFile(hostsFile, "# names\n10.1.2.3\tbox box.internal # of the office\n::1 box\n");
-    const { resolve } = createResolver({ nameservers: [nameserver.address], hostsFile });
-
-    expect(await resolve("box.internal", "acme")).toEqual([{ address: "10.1.2.3", family: 4 }]);
-    expect((await resolve("box", "acme")).map(({ family }) => family)).toEqual([4, 6]);
-    expect(await resolve("shop.localhost", "acme")).toContainEqual(LOOPBACK);
-    expect(nameserver.queried).toEqual([]);
   });
 
   test("that never resolves is abandoned in time, also while it waits for others", async () => {
@@ -169,19 +152,5 @@ describe("a nameserver that never responds", () => {
     expect(performance.now() - startedAt).toBeLessThan(25_000);
     expect(nameserver.queried.filter((name) => name.startsWith("silent")).length).toBeGreaterThan(0);
     expect((await other.deliveries()).length).toBe(10);
-  });
-
-  test("does not hold up the end of a server", async () => {
-    await using nameserver = await startZone();
-    const server = await startTestServer({ webhooks: { nameservers: [nameserver.address], drainMs: 0 } });
-    const acme = await createSubscriber(server);
-    await acme.subscribe("http://silent.example.com/");
-    await acme.refund();
-    await expect.poll(() => nameserver.queried.length).toBeGreaterThan(0);
-
-    const startedAt = performance.now();
-    await server.close();
-
-    expect(performance.now() - startedAt).toBeLessThan(LOOKUP_MS);
   });
 });

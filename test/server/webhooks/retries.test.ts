@@ -131,36 +131,4 @@ describe("POST /sandbox/deliveries/{webhookId}/redeliver", () => {
     expect(await dueIn(acme)).toBeGreaterThan(thirdStep);
     expect(await dueIn(acme)).toBeLessThanOrEqual(thirdStep * 1.1);
   });
-
-  test("sends one that was delivered once, and makes no further attempt", async () => {
-    await using started = await startDelivery((...args) =>
-      (args[2] === 0 ? accept : respondWith(500))(...args),
-    );
-    const { acme, advance } = started;
-    const { webhookId } = await acme.delivery("DELIVERED", 1);
-
-    await acme.redeliver(webhookId);
-
-    const after = await acme.delivery("EXHAUSTED", 2);
-    expect([after.attempts.at(-1)?.status, after.dueAt]).toEqual([500, null]);
-    await advance("P30D");
-    expect(await acme.delivery("EXHAUSTED", 2)).toEqual(after);
-  });
-
-  test("sends one whose attempt is under way once more after it", async () => {
-    const responders: (() => void)[] = [];
-    await using started = await startDelivery((response) => {
-      responders.push(() => response.writeHead(204).end());
-    });
-    const { receiver, acme } = started;
-    const [first] = await receiver.first(1);
-
-    await acme.redeliver(first?.webhookId ?? "");
-    expect(receiver.received.length).toBe(1);
-    responders[0]?.();
-
-    await receiver.first(2);
-    responders[1]?.();
-    await acme.delivery("DELIVERED", 2);
-  });
 });

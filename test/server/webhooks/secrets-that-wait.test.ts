@@ -88,14 +88,4 @@ describe.each(engines)("a delivery whose secret waits for a KMS on %s", (engine)
     expect(await read()).toEqual(GIVEN_BACK);
     expect(receiver.received).toEqual([]);
   });
-
-  test("is given back at once when the server stops", async () => {
-    const { attempt, worker, read } = await createWaiting();
-
-    await worker.begin([attempt], performance.now() + LEASE_MS);
-    worker.stop(0);
-    await worker.ended();
-
-    expect(await read()).toEqual(GIVEN_BACK);
-  });
 });

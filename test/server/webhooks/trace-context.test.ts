@@ -52,26 +52,4 @@ describe.each(engines)("the trace of a call on %s", (engine) => {
     expect(items).toMatchObject([{ traceparent: SENT.traceparent, callerRequestId: "checkout-7f3a/42" }]);
     expect(await acme.get(refund.paymentId)).toMatchObject({ traceparent: SENT.traceparent });
   });
-
-  test.each([
-    ["nothing", {}],
-    [
-      "headers as large as a head may be",
-      { traceparent: "0".repeat(5_000), tracestate: "a".repeat(4_000), "x-request-id": "b".repeat(4_000) },
-    ],
-  ])("is none where the call sends %s", async (_, headers) => {
-    await using receiver = await startReceiver();
-    const acme = await createSubscriber(server);
-    await acme.subscribe(receiver.url);
-    const payment = await acme.create();
-
-    const options = { token: acme.token, headers };
-    const refund = await post<Refund>(server.url, "/v1/refunds", refundOf(payment.paymentId), options);
-
-    expect(refund.status).toBe(201);
-    expect((await receiver.first(2)).map(traceOf)).toEqual([{}, {}]);
-    expect(await acme.get(refund.body.paymentId)).not.toHaveProperty("traceparent");
-    const [line] = logged("request", refund.body.paymentId);
-    expect([line.trace_id, line.callerRequestId]).toEqual([undefined, undefined]);
-  });
 });

@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
 import { listWaiting, readShares } from "../../../server/storage/webhooks/claims.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
-import { Dispatcher, type DispatcherParts } from "../../../server/webhooks/dispatcher.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { claim as claimDue, createEvent, createSubscription } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
@@ -59,51 +57,6 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
     expect(await find(NOW, [claimed?.webhookId ?? ""])).toEqual(shares(0));
     await claim();
     expect(await find()).toEqual([shareOf(other, 1)]);
-  });
-
-  const PACES = ["silent", "silent", "silent", "silent", "quick", "slow", "slow"] as const;
-  test("count the timeouts of their subscription in a row, up to the most that make a difference", async () => {
-    const timeoutsOf = async () => {
-      const { due } = await readShares(database.db, { merchants: [merchant], realNow: NOW, ended: [] });
-      return due[0]?.timeouts;
-    };
-    await emit();
-    const seen = [await timeoutsOf()];
-
-    for (const pace of PACES) {
-      await recordPace(database.db, { merchant, subscriptionKey, pace });
-      seen.push(await timeoutsOf());
-    }
-
-    expect(seen).toEqual([null, 1, 2, 3, 3, 0, 1, 1]);
-  });
-
-  test("are looked for while the event loop turns between the pages, so that no call waits for all of them", async () => {
-    for (const owner of [newMerchant(), newMerchant(), newMerchant()]) {
-      for (let made = 0; made < 70; made += 1) await createSubscription(database.db, owner);
-      await createEvent(database.db, owner, "acc_1");
-    }
-    let turn = 0;
-    let counting = setImmediate(function count() {
-      turn += 1;
-      counting = setImmediate(count);
-    });
-    const turnOfPages: number[] = [];
-    const parts = {
-      store: {
-        listWaiting: async (request: Parameters<typeof listWaiting>[1]) => {
-          turnOfPages.push(turn);
-          return listWaiting(database.db, request);
-        },
-      },
-      clock: { isOff: () => false, now: async () => new Date(NOW.getTime() - 1) },
-    };
-
-    await new Dispatcher(parts as unknown as DispatcherParts).dispatch(); // nothing is due, so it uses no other part
-    clearImmediate(counting);
-
-    expect(turnOfPages.length).toBeGreaterThan(1);
-    expect(new Set(turnOfPages).size).toBe(turnOfPages.length);
   });
 
   test("of a subscription that ends are not waited for when another transaction has locked them, nor claimed", async () => {

@@ -91,25 +91,6 @@ test("a merchant whose request was one too many that wait gets no further slot u
   expect(hasSlot("acme")).toBe(true);
 });
 
-test("a merchant whose only request was one too many that wait is served again", async () => {
-  const { arrive, hasSlot } = createLimit(10, 8);
-  const crowded = arrive("acme").run(() => Promise.reject(new CrowdedError("too many wait")));
-  await expect(crowded).rejects.toThrow(CrowdedError);
-
-  expect(hasSlot("acme")).toBe(true);
-});
-
-test("a slot that was left before its merchant was known is not counted for it", () => {
-  const limit = createConcurrencyLimit({ total: 4, perMerchant: 1 });
-  const slot = limit.enter("Bearer new");
-  if (typeof slot !== "object") throw new Error("there was no slot");
-
-  slot.leave();
-  slot.assign("acme");
-
-  expect(limit.enter("Bearer new")).toBeTypeOf("object");
-});
-
 test("callers who are not known yet have a share together, so that they leave room for those who are", () => {
   const limit = createConcurrencyLimit({ total: 4, perMerchant: 2 });
   const known = limit.enter("Bearer known");

@@ -60,23 +60,6 @@ describe("a batcher", () => {
     expect(await Promise.all(ofA)).toEqual(["did a1", "did a2"]);
   });
 
-  test("begins as many runs at a time as it may", async () => {
-    const { runs, begun, addAll } = createWork({ concurrency: 2 });
-
-    const results = addAll("a");
-    await begun(1);
-    results.push(...addAll("b"));
-    const second = await begun(2);
-    results.push(...addAll("c", "d"));
-    await severalTurns();
-    expect(runs).toHaveLength(2);
-    second.finish();
-    expect((await begun(3)).items).toEqual(["c", "d"]);
-    for (const { finish } of runs) finish();
-
-    expect(await Promise.all(results)).toEqual(["did a", "did b", "did c", "did d"]);
-  });
-
   test("runs each item of a failed run alone, so that one does not fail the others", async () => {
     const done: (readonly string[])[] = [];
     const add = createBatcher(async (items: readonly string[]) => {
@@ -152,17 +135,5 @@ describe("a batcher", () => {
     expect(runs[1]?.items).toEqual(["d"]);
     await expect(add("e", abandoned.signal)).rejects.toBe(late);
     expect(runs).toHaveLength(2);
-  });
-
-  test("runs at most as many items together as it may", async () => {
-    const sizes: number[] = [];
-    const add = createBatcher(async (items: readonly number[]) => {
-      sizes.push(items.length);
-      return items;
-    });
-
-    await Promise.all(Array.from({ length: 402 }, (_, index) => add(index)));
-
-    expect(sizes).toEqual([200, 200, 2]);
   });
 });

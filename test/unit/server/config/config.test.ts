@@ -116,13 +116,6 @@ describe("the settings", () => {
     });
   });
 
-  test.each(["http://127.0.0.1:8080/keys", "http://localhost/keys", "http://[::1]:1/keys"])(
-    "of production may name keys on this machine without TLS (%s)",
-    (url) => {
-      expect(readConfig({ ...PRODUCTION, AUTH_JWKS_URL: url }).auth?.jwksUrl.href).toBe(url);
-    },
-  );
-
   test.each<[url: string, more?: Record<string, string>]>([
     ["postgres://user@db.internal/refunds?sslmode=verify-full"],
     ["postgres://user@db.internal/refunds", { DATABASE_ALLOW_PLAINTEXT: "true" }],

@@ -26,18 +26,6 @@ describe("the settings", () => {
     expect(readConfig({ ...both, ENCRYPTION_KEY: "" }).encryptionKeys).toEqual([command, toSetting(OLD_KEY)]);
   });
 
-  test("of keys take one for each line, too, and nothing else that is not a key", () => {
-    const read = (more: Record<string, string>) =>
-      readConfig({ ENCRYPTION_KEY: KEY, ...more }).encryptionKeys;
-
-    const lines = `${OLD_KEY}\r\n${RANDOM_KEY}\n\n, ${KEY.replace("=", "")}\n`;
-    expect(read({ ENCRYPTION_KEYS_OLD: lines })).toEqual([KEY, OLD_KEY, RANDOM_KEY, KEY].map(toSetting));
-    expect(read({ ENCRYPTION_KEY: ` ${KEY}\n` })).toEqual([toSetting(KEY)]);
-    for (const wrong of [`${OLD_KEY}garbage`, `${OLD_KEY} # of 2025`, `${OLD_KEY}${KEY}`])
-      for (const name of ["ENCRYPTION_KEY", "ENCRYPTION_KEYS_OLD"])
-        expect(() => read({ [name]: wrong })).toThrow(`${name} must be`);
-  });
-
   test.each(SECRET_SETTINGS)(
     "that are secret may be in a file instead, which has to be of use (%s)",
     async (name) => {

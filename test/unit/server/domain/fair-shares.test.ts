@@ -3,7 +3,6 @@ import {
   type InHandHere,
   MAX_TIMEOUTS,
   nextTimeouts,
-  paceOf,
   type ShareHolder,
   shareFairly,
 } from "../../../../server/domain/fair-shares.ts";
@@ -68,13 +67,6 @@ describe("the fair share of a subscription", () => {
     expect(share([unproven("a", "acme", 3)], [inHand(unproven("a", "acme", 3), 1)])).toEqual({});
   });
 
-  test("comes before that of a subscription of the same merchant with more timeouts", () => {
-    const silent = create(1, 100, MAX_TIMEOUTS);
-    const fresh = unproven("fresh", "merchant 0");
-
-    expect(share([...silent, fresh])).toHaveProperty("fresh");
-  });
-
   test.each([
     ["new and silent", null],
     ["silent for long", MAX_TIMEOUTS],
@@ -120,11 +112,5 @@ describe("the timeouts of a subscription in a row", () => {
     ["are none after a quick one", "quick", [0, 0, 0, 0]],
   ] as const)("%s", (_, pace, after) => {
     expect([null, 0, 1, MAX_TIMEOUTS].map((timeouts) => nextTimeouts(timeouts, pace))).toEqual(after);
-  });
-
-  test("change by the pace of an attempt", () => {
-    expect(paceOf({ timedOut: false, milliseconds: 2_000 })).toBe("quick");
-    expect(paceOf({ timedOut: false, milliseconds: 2_001 })).toBe("slow");
-    expect(paceOf({ timedOut: true, milliseconds: 5 })).toBe("silent");
   });
 });

@@ -12,7 +12,7 @@ import { checkHost, checkPlainHead } from "../../../../server/http/request-head.
 import { readSecurityHeaders } from "../../../../server/http/security-headers.ts";
 import type { RequestOutcome } from "../../../../server/observability/observer.ts";
 import { listenLocally } from "../../../helpers/network/local-server.ts";
-import { exchange, head, openConnection } from "../../../helpers/network/raw-http.ts";
+import { exchange, head } from "../../../helpers/network/raw-http.ts";
 
 /** The status of the app behind, which the contract does not know. */
 const PASSED_ON = 299;
@@ -103,20 +103,6 @@ test("a merchant with too many requests under way waits for its refusals", async
 
   expect(performance.now() - startedAt).toBeGreaterThan(PAUSE_MS - 10);
   expect(observed).toEqual([{ route: REFUND, status: 503, milliseconds: PAUSE_MS }]);
-});
-
-test("a connection is kept, and the body that was not read is not taken for the next request", async () => {
-  const request = head(REFUND, { "Content-Length": 20_000 }) + "x".repeat(20_000);
-  using connection = await openConnection(url);
-
-  const instances = new Set<unknown>();
-  for (let call = 0; call < 2; call += 1) {
-    connection.send(request);
-    const { status, body } = await connection.response();
-    expect(status).toBe(503);
-    instances.add((body as { instance: string }).instance);
-  }
-  expect(instances.size).toBe(2);
 });
 
 test("refusals are counted under the route, and logged by their number rather than one by one", async () => {

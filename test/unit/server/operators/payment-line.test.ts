@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { readLineSchemas } from "../../../../server/operators/line-schemas.ts";
 import { createPaymentLineParser } from "../../../../server/operators/payments.ts";
@@ -12,7 +11,6 @@ const NO_TEXT = "paymentId must not contain U+0000 or a lone surrogate";
 const put = { op: "put", ...payment, amount };
 const fail = { op: "fail", ...payment };
 const settleAt = (settledAt: unknown) => ({ op: "settle", ...payment, settledAt });
-const putWith = (value: string) => JSON.stringify(put).replace("19.99", value);
 const parse = (line: unknown) =>
   parsePaymentLine(Buffer.from(typeof line === "string" ? line : JSON.stringify(line)));
 
@@ -32,15 +30,6 @@ describe("a line about an original payment", () => {
     expect(parse(` ${JSON.stringify(fail)} \r`)).toEqual(fail);
     expect(parse(long)).toEqual(long);
   });
-
-  // The rules of amounts are those of requests; `test/server/http/amount-literals.test.ts` has them all.
-  test.each(["0", "10.000", "10.990000000000000001", "10000000000"])(
-    "is refused for the amount %s",
-    (literal) => {
-      expect(parse(putWith("1.999E1"))).toMatchObject({ amountCents: 1999 });
-      expect(parse(putWith(literal))).toEqual({ error: expect.stringMatching(/^amount.value must /) });
-    },
-  );
 
   test.each<[line: unknown, error: string]>([
     ["{", "is not valid JSON"],
@@ -73,17 +62,5 @@ describe("a line about an original payment", () => {
     [settleAt("2016-12-31T23:59:60Z"), NO_TIME],
   ])("is refused with the reason (%j)", (line, error) => {
     expect(parse(line)).toEqual({ error });
-  });
-
-  test("reads as the guide shows it", async () => {
-    const lines = (await readFile("docs/operators/payments.jsonl", "utf8")).trimEnd().split("\n");
-
-    expect(lines.map((line) => parse(line))).toEqual(
-      ["put", "settle", "fail", "cover"].map((op) => expect.objectContaining({ op, merchant: "acme" })),
-    );
-  });
-
-  test("is refused when its bytes are no UTF-8", () => {
-    expect(parsePaymentLine(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual({ error: "is not UTF-8" });
   });
 });

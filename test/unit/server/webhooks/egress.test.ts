@@ -61,21 +61,6 @@ describe("through a proxy", () => {
     );
   });
 
-  test("the next address of a receiver is tried when the proxy can't reach the first", async () => {
-    await using proxy = await startConnectProxy();
-    await using receiver = await startReceiver();
-    const { port } = new URL(receiver.url);
-
-    const options = optionsOf({ WEBHOOK_PROXY: proxy.url });
-    const result = await send({ ...DELIVERY, url: `http://twice.example.com:${port}/` }, options);
-
-    expect(result.status).toBe(204);
-    expect(proxy.asked.map(({ request }) => request)).toEqual([
-      `CONNECT [::1]:${port}`,
-      `CONNECT 127.0.0.1:${port}`,
-    ]);
-  });
-
   test("no address is asked for that deliveries must not reach", async () => {
     await using proxy = await startConnectProxy();
 

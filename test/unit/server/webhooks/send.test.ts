@@ -151,15 +151,6 @@ describe("a receiver", () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  test("that is not there", async () => {
-    const gone = await startRawReceiver(() => {});
-    await gone[Symbol.asyncDispose]();
-
-    const result = await send({ ...DELIVERY, url: `http://127.0.0.1:${gone.port}/` }, OPTIONS);
-
-    expect(result).toMatchObject(failure("connection refused"));
-  });
-
   test("whose response never ends is cut off, and takes no more memory than one that ends", async () => {
     const chunk = Buffer.alloc(64 * 1_024, "x");
     let taken = 0;
