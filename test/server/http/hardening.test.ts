@@ -52,8 +52,6 @@ describe("every response", () => {
   });
 });
 
-describe("what a server has besides operations", () => {});
-
 test.each(engines)("a server whose database is gone is alive but not ready (%s)", async (engine) => {
   await using server = await startTestServer({ engine });
   const probe = async (path: string) => {

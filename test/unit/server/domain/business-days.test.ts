@@ -2,8 +2,10 @@ import fc from "fast-check";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, test } from "vitest";
 import {
+  addBusinessDays,
   isBusinessDay,
   isInCalendar,
+  plusBusinessDays,
   plusDuration,
   refundDueAt,
 } from "../../../../server/domain/business-days.ts";
@@ -22,6 +24,7 @@ const toEasternText = (instant: Date) =>
 const anyInstant = fc
   .integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2100, 0, 1) - 1 })
   .map((time) => new Date(time));
+const anyDate = anyInstant.map((instant) => date(instant.toISOString().slice(0, 10)));
 
 describe("a business day", () => {
   // Of 2026: a King's and a Washington's birthday, Memorial, Labor, Columbus, Veterans, Thanksgiving and Christmas Day.
@@ -40,6 +43,25 @@ describe("a business day", () => {
     ["2020-06-19", "19 June before it was a holiday"],
   ])("is %s, %s", (day) => {
     expect(isBusinessDay(date(day))).toBe(true);
+  });
+
+  test("is where a number of them ends, which adds up", () => {
+    const count = fc.integer({ min: 1, max: 30 });
+    fc.assert(
+      fc.property(anyDate, count, count, (from, first, second) => {
+        const to = addBusinessDays(from, first);
+
+        let passed = 0;
+        for (let day = from; Temporal.PlainDate.compare(day, to) < 0; ) {
+          day = day.add({ days: 1 });
+          if (isBusinessDay(day)) passed += 1;
+        }
+        expect(passed).toBe(first);
+        expect(isBusinessDay(to)).toBe(true);
+        expect(addBusinessDays(from, 0).equals(from)).toBe(true);
+        expect(addBusinessDays(to, second).equals(addBusinessDays(from, first + second))).toBe(true);
+      }),
+    );
   });
 });
 
@@ -93,7 +115,15 @@ describe("refundDueAt", () => {
   });
 });
 
-describe("plusBusinessDays", () => {});
+describe("plusBusinessDays", () => {
+  test.each([
+    ["2026-11-25T10:15:30.123", 1, "2026-11-27T10:15:30.123", "over Thanksgiving"],
+    ["2026-03-06T18:00:00", 1, "2026-03-09T18:00:00", "over the night that is an hour shorter"],
+    ["2026-10-30T18:00:00", 1, "2026-11-02T18:00:00", "over the night that is an hour longer"],
+  ])("%s plus %i is %s: %s", (now, count, expected) => {
+    expect(toEasternText(plusBusinessDays(eastern(now), count))).toBe(expected);
+  });
+});
 
 test.each([
   ["2019-12-31T23:59:59.999Z", false],
