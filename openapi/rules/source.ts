@@ -1,39 +1,55 @@
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { createConditions } from "./conditions.ts";
-import { readHeadings } from "./headings.ts";
-import { type Context, type DocumentNode, isNode, type Rule, toList, type Visit } from "./redocly.ts";
+import { keywordsHolding } from "../document/keywords.ts";
 import {
-  addSource,
-  type Targets,
-  violationsOfEnumSource,
-  violationsOfProperties,
-  violationsOfSources,
-} from "./source-list.ts";
+  type Context,
+  type DocumentNode,
+  isCondition,
+  isNode,
+  type Location,
+  type Rule,
+  toList,
+  type Visit,
+} from "./redocly.ts";
 
-/** Paths of the two Markdown files, relative to the folder of the configuration. */
-export type SourceOptions = { interface?: string; decisions?: string };
+/** The document that answers the interface has `answersInterface: true`: the sandbox's calls are beyond the interface. */
+type Options = { interface?: string; decisions?: string; answersInterface?: boolean };
 
-const CLAUSE_ID = /\d+\.\d+/;
-const DECISION_ID = /D\d{2}[a-z]?/;
+/** The ids of the headings that sources name, by the kind of source. */
+type Ids = {
+  readonly specified: ReadonlySet<string>;
+  readonly decided: ReadonlySet<string>;
+  /** What the document names. */
+  readonly named: Set<string>;
+};
+
+const FORM = '{ kind: specified, clause: "2.3" } or { kind: decided, decision: D07 }';
+const ADD = "add `x-source` with the clauses of the interface or the decisions that it comes from";
 
 /**
- * Holds every element of the contract to a source that exists (D00): operations, parameters, request bodies, responses,
- * headers, properties, values of enumerations and transitions.
+ * Holds every element of the contract to a source that exists (D00): operations, parameters, request bodies, responses, headers,
+ * properties, values of enumerations and transitions. And holds every clause of the interface to an answer: an element that names
+ * it, or below its heading a comment with the decision that answers it, or with the reason why nothing has to.
  */
-export function createSourceRule(folder: string): Rule<SourceOptions> {
-  return ({ interface: clauses = "docs/interface.md", decisions = "docs/decisions.md" }) => {
-    const targets: Targets = {
-      clauses: readHeadings(resolve(folder, clauses), clauses, CLAUSE_ID),
-      decisions: readHeadings(resolve(folder, decisions), decisions, DECISION_ID),
+export function createSourceRule(folder: string): Rule<Options> {
+  return ({
+    interface: clauses = "docs/interface.md",
+    decisions = "docs/decisions.md",
+    answersInterface = false,
+  }) => {
+    const text = readFileSync(resolve(folder, clauses), "utf8");
+    const ids: Ids = {
+      specified: new Set(text.match(/(?<=^### )\d+\.\d+(?= )/gm)),
+      decided: new Set(
+        readFileSync(resolve(folder, decisions), "utf8").match(/(?<=^### )D\d{2}[a-z]?(?= )/gm),
+      ),
+      named: new Set(),
     };
-    const conditions = createConditions();
-    const reported = new Set<string>();
-
     return {
       any: {
         enter(node, ctx) {
-          if (!isNode(node) || !("x-source" in node)) return;
-          violationsOfSources(node["x-source"], ctx.location.child("x-source"), targets).forEach(ctx.report);
+          if (isNode(node) && "x-source" in node)
+            checkSources(node["x-source"], ctx.location.child("x-source"), ids, ctx);
         },
       },
       ref: {
@@ -50,17 +66,17 @@ export function createSourceRule(folder: string): Rule<SourceOptions> {
       Response: needsSource("response"),
       Header: needsSource("header"),
       Schema(schema, ctx) {
-        if (!isNode(schema)) return;
-        conditions.enter(schema, ctx);
-        for (const violation of violationsOfProperties(schema, ctx, conditions)) {
-          // Many properties may lead to one schema, which lacks its source once.
-          const position = violation.location.source.absoluteRef + violation.location.pointer;
-          if (reported.has(position)) continue;
-          reported.add(position);
-          ctx.report(violation);
+        checkProperties(schema, ctx);
+        checkValues(schema, ids, ctx);
+        for (const [index, transition] of toList(schema["x-transitions"]).entries()) {
+          const at = ctx.location.child(["x-transitions", index, "source"]);
+          checkSources(isNode(transition) ? transition.source : undefined, at, ids, ctx);
         }
-        violationsOfEnumSource(schema, ctx.location, targets, conditions.has(schema)).forEach(ctx.report);
-        checkTransitions(schema, ctx, targets);
+      },
+      Root: {
+        leave(_root, ctx) {
+          if (answersInterface) for (const message of unanswered(text, clauses, ids)) ctx.report({ message });
+        },
       },
     };
   };
@@ -68,20 +84,74 @@ export function createSourceRule(folder: string): Rule<SourceOptions> {
 
 function needsSource(what: string): Visit {
   return (node, ctx) => {
-    if (!("x-source" in node)) ctx.report({ message: `The ${what} has no source: ${addSource}.` });
+    if (!("x-source" in node)) ctx.report({ message: `The ${what} has no source: ${ADD}.` });
   };
 }
 
-function checkTransitions(schema: DocumentNode, ctx: Context, targets: Targets): void {
-  for (const [index, transition] of toList(schema["x-transitions"]).entries()) {
-    const location = ctx.location.child(["x-transitions", index]);
-    if (isNode(transition) && "source" in transition) {
-      violationsOfSources(transition.source, location.child("source"), targets).forEach(ctx.report);
-    } else {
-      ctx.report({
-        message: "The transition has no source: add `source` with a list like `x-source`.",
-        location,
-      });
+function checkSources(list: unknown, location: Location, ids: Ids, ctx: Context): void {
+  if (!Array.isArray(list) || list.length === 0) {
+    ctx.report({ message: `A source list holds at least one source: write ${FORM}.`, location });
+    return;
+  }
+  for (const [index, source] of list.entries()) {
+    const message = violationOf(source, ids);
+    if (message !== undefined) ctx.report({ message, location: location.child(index) });
+  }
+}
+
+function violationOf(source: unknown, ids: Ids): string | undefined {
+  const { kind, clause, decision, ...others } = isNode(source) ? source : {};
+  const id = kind === "specified" ? clause : decision;
+  const isOfForm = (clause === undefined) !== (decision === undefined) && Object.keys(others).length === 0;
+  // An unquoted 12.10 is the number 12.1, which is another clause.
+  if ((kind !== "specified" && kind !== "decided") || typeof id !== "string" || !isOfForm)
+    return `${JSON.stringify(source)} is no source: write ${FORM}.`;
+  ids.named.add(id);
+  const isKnown = ids[kind].has(id);
+  return isKnown ? undefined : `The ${kind === "specified" ? "clause" : "decision"} ${id} does not exist.`;
+}
+
+/** A property that is a `$ref` has its source in the target. */
+function checkProperties(schema: DocumentNode, ctx: Context): void {
+  if (isCondition(ctx)) return;
+  for (const keyword of keywordsHolding("properties")) {
+    const properties = schema[keyword];
+    for (const [name, property] of Object.entries(isNode(properties) ? properties : {})) {
+      const { node } = ctx.resolve(property);
+      if (isNode(node) && "x-source" in node) continue;
+      const location = ctx.location.child([keyword, name]).key();
+      ctx.report({ message: `Property \`${name}\` has no source: ${ADD}.`, location });
     }
   }
+}
+
+/** Each value of an enumeration has a list of sources in `x-enum-source`, and nothing else has. */
+function checkValues(schema: DocumentNode, ids: Ids, ctx: Context): void {
+  const values = keywordsHolding("values").flatMap((keyword) => toList(schema[keyword]).map(String));
+  const table = isNode(schema["x-enum-source"]) ? schema["x-enum-source"] : undefined;
+  if (table === undefined && isCondition(ctx)) return;
+  for (const value of values.filter((name) => !Object.hasOwn(table ?? {}, name)))
+    ctx.report({ message: `The value \`${value}\` has no source: add it to \`x-enum-source\`.` });
+  for (const [value, sources] of Object.entries(table ?? {})) {
+    const location = ctx.location.child(["x-enum-source", value]);
+    if (values.includes(value)) checkSources(sources, location, ids, ctx);
+    else
+      ctx.report({
+        message: `\`x-enum-source\` names \`${value}\`, which is no value: remove it.`,
+        location,
+      });
+  }
+}
+
+function unanswered(text: string, file: string, { named, decided }: Ids): string[] {
+  return text.split(/^### /m).flatMap((section) => {
+    const [, clause, title] = /^(\d+\.\d+) (.*)/.exec(section) ?? [];
+    if (clause === undefined || named.has(clause) || /<!-- no answer: \S/.test(section)) return [];
+    const [, answers = ""] = /<!-- decided: (.+?) -->/.exec(section) ?? [];
+    const unknown = answers.split(", ").filter((id) => id !== "" && !decided.has(id));
+    if (answers !== "" && unknown.length === 0) return [];
+    const problem =
+      unknown.length > 0 ? `names ${unknown.join(", ")}, which does not exist` : "is answered by nothing";
+    return `Clause ${clause} ${title} ${problem}: name it in an \`x-source\` of the contract, or write \`<!-- decided: Dnn -->\` below its heading in ${file}.`;
+  });
 }

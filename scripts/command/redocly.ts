@@ -3,14 +3,8 @@ import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { ROOT } from "./root.ts";
 
-/**
- * The arguments with which Node runs the Redocly command line. Optimizing the regular expression engines of our lint rules,
- * which are WebAssembly, would take seven times as long as the rest of a run.
- */
-export const REDOCLY = [
-  ...["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"],
-  createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js"),
-];
+/** The arguments with which Node runs the Redocly command line. */
+export const REDOCLY = [createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js")];
 
 /**
  * Runs the Redocly command line, in the project's folder by default, without telemetry and update checks, and resolves with
