@@ -155,16 +155,12 @@ export function events(event: WebhookEvent): string | number {
       // @ts-expect-error a later version can send another status
       isType<"SETTLED" | "FAILED" | "COVERED">()(event.data.status);
       return event.data.amount.value;
-    case "account.linked":
-    case "account.unlinked":
-      return event.data.accountId;
-    case "customer.created":
-      return event.data.customerId;
     case "unknown":
       isType<unknown>()(event.data.anything);
       return event.name;
+    default:
+      return "accountId" in event.data ? event.data.accountId : event.data.customerId;
   }
-  // Every event is handled above, so that this compiles without a return.
 }
 
 export function handlers(headers: WebhookHeaders): void {

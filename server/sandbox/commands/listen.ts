@@ -172,30 +172,28 @@ function call(
 
 type Stream = NodeJS.WritableStream;
 
-const COLORS = {
-  "refund.pending": "yellow",
-  "refund.authorized": "green",
-  "refund.terminal_failed": "red",
-  "payment.settled": "green",
-  "payment.failed": "red",
-  "payment.covered": "red",
-  "account.linked": "cyan",
-  "account.unlinked": "cyan",
-  "customer.created": "cyan",
-  unknown: "magenta",
-} as const satisfies Record<WebhookEvent["type"], Parameters<typeof styleText>[0]>;
+type Color = Parameters<typeof styleText>[0];
+
+/** By the end of an event's name, which is a status. */
+const COLORS: readonly [status: RegExp, color: Color][] = [
+  [/\.pending$/, "yellow"],
+  [/\.(authorized|settled)$/, "green"],
+  [/\.(terminal_failed|failed|covered)$/, "red"],
+  [/^unknown$/, "magenta"],
+];
 
 const TYPE_WIDTH = "refund.terminal_failed".length;
 const ID_WIDTH = "rfd_00000000-0000-0000-0000-000000000000".length;
 
 /** An event as one line for people: time, type, id, details, sequence. Coloured when `stream` is a terminal. */
 export function formatEvent(event: WebhookEvent, stream: Stream): string {
-  const paint = (color: Parameters<typeof styleText>[0], text: string) => styleText(color, text, { stream });
+  const paint = (color: Color, text: string) => styleText(color, text, { stream });
+  const color = COLORS.find(([status]) => status.test(event.type))?.[1] ?? "cyan";
   const { id, details } = describeData(event);
   const type = event.type === "unknown" ? event.name : event.type;
   const columns = [
     paint("dim", printable(event.timestamp.slice(0, 19).replace("T", " "))),
-    paint(COLORS[event.type], printable(type).padEnd(TYPE_WIDTH)),
+    paint(color, printable(type).padEnd(TYPE_WIDTH)),
     printable(id).padEnd(ID_WIDTH),
     paint("dim", `#${event.sequence}`),
     printable(details),
@@ -204,31 +202,17 @@ export function formatEvent(event: WebhookEvent, stream: Stream): string {
 }
 
 function describeData(event: WebhookEvent): { id: string; details: string } {
-  switch (event.type) {
-    case "refund.pending":
-    case "refund.authorized":
-      return {
-        id: event.data.paymentId,
-        details: join(event.data.paymentStatus, event.data.clientReferenceId),
-      };
-    case "refund.terminal_failed": {
-      const { paymentId, paymentStatus, errorDetails, clientReferenceId } = event.data;
-      return { id: paymentId, details: join(paymentStatus, errorDetails.errorCode, clientReferenceId) };
-    }
-    case "payment.settled":
-    case "payment.failed":
-    case "payment.covered": {
-      const { paymentId, status, amount } = event.data;
-      return { id: paymentId, details: join(status, amount.value.toFixed(2), amount.currency) };
-    }
-    case "account.linked":
-    case "account.unlinked":
-      return { id: event.data.accountId, details: "" };
-    case "customer.created":
-      return { id: event.data.customerId, details: "" };
-    case "unknown":
-      return { id: "", details: JSON.stringify(event.data) };
+  if (event.type === "unknown") return { id: "", details: JSON.stringify(event.data) };
+  const { data } = event;
+  if ("paymentStatus" in data) {
+    const code = "errorDetails" in data ? data.errorDetails.errorCode : null;
+    return { id: data.paymentId, details: join(data.paymentStatus, code, data.clientReferenceId) };
   }
+  if ("paymentId" in data) {
+    const { paymentId, status, amount } = data;
+    return { id: paymentId, details: join(status, amount.value.toFixed(2), amount.currency) };
+  }
+  return { id: "accountId" in data ? data.accountId : data.customerId, details: "" };
 }
 
 function join(...words: readonly (string | null)[]): string {

@@ -1,3 +1,5 @@
+import { EVENT_CATEGORIES } from "../../../server/domain/events.ts";
+
 type Row = readonly [mistake: string, ...failed: string[]];
 
 /** Each mistake of a merchant's receiver, and the checks that it fails: no other one may. */
@@ -5,12 +7,7 @@ export const RECEIVERS = [
   ["receiver: redirects", "response.redirect"],
   [
     "receiver: refuses events that are not of refunds",
-    "event.payment.settled",
-    "event.payment.failed",
-    "event.payment.covered",
-    "event.account.linked",
-    "event.account.unlinked",
-    "event.customer.created",
+    ...Object.keys(EVENT_CATEGORIES).flatMap((type) => (type.startsWith("refund.") ? [] : `event.${type}`)),
   ],
   ["receiver: responds 409 to a repeat", "event.repeated", "state.repeated"],
   ["receiver: responds 500 to unknown events", "unknown.event"],
