@@ -1,23 +1,23 @@
-/** Counts what is under way, in all and by any names, and lets in only so many with each. */
+/** Bounds how many tasks run at the same time: in total, and for each name that a task has, such as its merchant. */
 export type Bulkhead = {
   /**
-   * Runs a task, if there is room for it under all its names, and in all.
+   * Runs a task if neither the total nor any of its names has reached its limit.
    *
-   * @param limits how many tasks may be under way with each name
-   * @throws CrowdedError without running it, when too many are under way with one of its names, or in all and some of them have one
-   *   of its names; FullError when those are all of others
+   * @param limits the names of the task, and how many tasks with that name may run
+   * @throws CrowdedError without running the task, when one of its names has reached its limit, or the total has and a running task
+   *   shares a name with it; FullError when the total is reached by tasks of other names alone
    */
   run<Result>(limits: Readonly<Record<string, number>>, task: () => Promise<Result>): Promise<Result>;
-  /** How many tasks are under way in all. */
+  /** How many tasks are running. */
   count(): number;
 };
 
-/** Too many wait, all of them of others. */
+/** Too many tasks are running, and none of them shares a name with the refused one. */
 export class FullError extends Error {
   override readonly name: string = "FullError";
 }
 
-/** Too many wait, some of them with a name of the one that is refused, such as its merchant. */
+/** Too many tasks are running, and some share a name with the refused one, such as its merchant. */
 export class CrowdedError extends FullError {
   override readonly name = "CrowdedError";
 }

@@ -27,13 +27,13 @@ export type ConcurrencyLimit = {
 
 export type ConcurrencyLimits = {
   total: number;
-  /** Less than the total, so that no merchant's requests can keep those of all others out. */
+  /** Less than the total, so that one merchant's requests can't take every slot. */
   perMerchant: number;
 };
 
 /**
- * Stands for the merchants of all requests whose tokens are not known yet. They have one share together: an issuer of tokens that does
- * not respond would otherwise keep everybody out.
+ * Stands for the merchants of all requests whose tokens are not known yet. Together they have the share of one merchant: while
+ * the issuer of tokens doesn't respond, they would otherwise take every slot.
  */
 const UNKNOWN = "";
 

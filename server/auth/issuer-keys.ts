@@ -68,7 +68,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const agent = new Agent({ connect: { lookup: sharedLookup } });
   const maxAgeMs = options.keysMaxAgeSeconds * 1000;
   const refreshMs = Math.min(options.refreshMs ?? DEFAULT_REFRESH_MS, maxAgeMs / 2);
-  // Times are of a clock that nobody sets.
+  // Times are read from `performance.now()`, because the system's clock can be set.
   let current: { keys: readonly IssuerKey[]; seenAtMs: number } | undefined;
   let fetching: Promise<void> | undefined;
   let failures = 0;
@@ -110,7 +110,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     if (ageMs() >= refreshMs && pauseMs() <= 0) await renew().catch(() => {}); // it has been logged
   }
 
-  // Also where nobody calls: the first call after hours must not be accepted by a key that was withdrawn meanwhile.
+  // Without calls, too: otherwise the first call after some hours could be accepted by a key that was withdrawn meanwhile.
   const everyMs = Math.min(refreshMs, DEFAULT_COOLDOWN_MS);
   const refreshing = repeat(refresh, { name: "refreshing the issuer's keys", everyMs, logger });
 

@@ -74,8 +74,8 @@ function fractionDigits(literal: string): number {
 
 /**
  * Whether a literal is the text that `%.17g` makes of a double, as C++ and some settings of PHP print every number, and that
- * double is the nearest to an amount with so few digits: 131072.01 is printed as 131072.01000000001. Of any other literal with
- * more digits nobody knows which amount was meant.
+ * double is the nearest to an amount with so few digits: 131072.01 is printed as 131072.01000000001. Any other literal with
+ * more digits could stand for more than one amount.
  */
 function isPrintedDouble(literal: string, digits: number): boolean {
   const value = Number(literal);

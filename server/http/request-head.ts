@@ -62,7 +62,7 @@ export function isLocalName(name: string): boolean {
  * Serves a request only under a name of this machine, where only this machine reaches the server. The sandbox's tokens are
  * public knowledge, so a web page could otherwise use them through a name of its own that it points at 127.0.0.1.
  *
- * @param ownName the name by which the server was told where to listen
+ * @param ownName the host name on which the server was set to listen
  */
 export function checkLocalHost(ownName: string, isLocal: () => boolean): HeadCheck {
   const own = ownName.toLowerCase();

@@ -4,7 +4,7 @@ import { type DestinationStream, type Logger, pino } from "pino";
 /** Lines are written in batches, a tenth of a second late at most. Up to 16 MiB wait for a reader that has stopped reading. */
 const STDOUT = { dest: 1, sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 16 * 2 ** 20 };
 
-/** Milliseconds that the end of the process waits for the log to be read. */
+/** How long a process that ends waits until its last log lines are read, in milliseconds. */
 const LAST_LINES_MS = 2_000;
 
 export type ProcessLog = {

@@ -25,7 +25,7 @@ export type ToRequest = (
   secretKeys: readonly string[],
 ) => Pick<WebhookRequest, "headers" | "body">;
 
-/** Makes attempts instead of `makeAttempt`, as a sandbox does, and hears of each whose result was recorded. */
+/** Makes attempts instead of `makeAttempt`, as a sandbox does, and is called after the result of each is recorded. */
 export type AttemptsOf = {
   makeAttempt(attempt: Attempt, options: AttemptOptions): Promise<MadeAttempt>;
   onRecorded(attempt: Attempt): void;

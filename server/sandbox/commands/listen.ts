@@ -30,7 +30,7 @@ export type Listening = {
   receiverUrl: string;
   subscriptionKey: string;
   /**
-   * Ends the subscription and closes the port. Resolves with what became of the subscription, and rejects with a `ListenError` when
+   * Ends the subscription and closes the port. Resolves with the result for the subscription, and rejects with a `ListenError` when
    * it can't be ended.
    */
   stop(): Promise<string>;

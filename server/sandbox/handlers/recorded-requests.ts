@@ -155,7 +155,7 @@ function toObject(value: unknown): Record<string, unknown> | undefined {
 /** A string of at most this many code points, as the contract counts them (D15); null for anything else. */
 function toText(value: unknown, maxLength: number): string | null {
   if (typeof value !== "string") return null;
-  // A text has at most as many code points as units, so a short one need not be counted.
+  // A text has at most as many code points as units, so a short one is not counted.
   return value.length <= maxLength || [...value].length <= maxLength ? value : null;
 }
 

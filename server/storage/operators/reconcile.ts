@@ -28,8 +28,9 @@ export type KnownRefund = PaymentKey & {
 };
 
 /**
- * What became of a refund: it was `inserted`; or it was here, and is now kept from being paid again (`kept`), also in the form of
- * the refund that has its requestKey meanwhile (`keptAs`); or nothing changed, for a reason unless it is here just so.
+ * The result for a refund of the payment system: it was `inserted`; or it was here, and won't be paid again (`kept`); or another
+ * refund has its requestKey now, and won't be paid (`keptAs`); or nothing changed, because the records agree (`unchanged`) or for
+ * the reason that is given.
  */
 export type Reconciled =
   | "inserted"

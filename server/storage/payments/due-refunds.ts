@@ -7,7 +7,7 @@ import { isHeld, listHolds } from "./holds.ts";
 import { isOneOf } from "./payment-record.ts";
 import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./transitions.ts";
 
-/** What became of the refunds that were due and are not authorized. */
+/** The refunds that were due and were not authorized, and why. */
 export type DueRun = {
   /** How many stay due because another transaction has locked them or their original payments. */
   readonly skipped: number;

@@ -13,7 +13,7 @@ export type SecretChange = {
   readonly now: Date;
 };
 
-/** What became of a change. `oldSecretUntil` is null when only the present secret signs. */
+/** The result of a change. `oldSecretUntil` is null when only the present secret signs. */
 export type ChangedSecret =
   | { readonly kind: "changed" | "unchanged"; readonly oldSecretUntil: Date | null }
   /** The secret before the last change still signs, and a third one is not taken beside it. */

@@ -7,7 +7,7 @@ import { post, startTestServer } from "../../helpers/server.ts";
 
 const suite = useConsole();
 
-test("a merchant that is blocked and held is told so on every view, until it ends both", async () => {
+test("every view says that a merchant is blocked and held, until the merchant ends both", async () => {
   const merchant = await createSandboxMerchant(suite.server);
   const { page } = await suite.open(merchant, { route: "#/access" });
   const restrictions = async () => (await merchant.sandbox("getRestrictions")).body;

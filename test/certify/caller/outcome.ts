@@ -17,7 +17,7 @@ export type CallerRequest = {
   readonly status: number | null;
 };
 
-/** What became of an order: the requests for it, the refunds that were made, and what the run said that was to issue it. */
+/** The outcome of an order: the requests for it, the refunds that were made, and what the command that had to issue it printed. */
 export type Outcome = {
   readonly order: Order;
   readonly requests: readonly CallerRequest[];

@@ -254,7 +254,7 @@ describe("npm run admin", () => {
   const env = { DATABASE_URL: "postgres://127.0.0.1:9/refunds" };
 
   test.each([[[]], [["--before", "2026-08-01", "--reference", "Jane"]]])(
-    "erases nothing unless it is told either a time or a reference (%j)",
+    "erases nothing without exactly one of a time and a reference (%j)",
     async (options: readonly string[]) => {
       const { code, stderr } = await runCommand(["erase", "--merchant", "acme", ...options], { env });
 

@@ -35,7 +35,7 @@ test("production runs as a process, with its secrets in files: it prints JSON li
   expect(lines[0].metricsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
 });
 
-test("a server that is told to stop is not ready, and goes on to serve new connections for STOP_DELAY", async () => {
+test("a server that gets SIGTERM is not ready, and serves new connections for STOP_DELAY", async () => {
   await using server = await spawnServer({ env: { STOP_DELAY: "4" } });
 
   server.kill("SIGTERM");

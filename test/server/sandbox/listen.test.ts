@@ -66,7 +66,7 @@ describe("a listener", () => {
     });
   });
 
-  test("subscribes to what it is told, and ends its subscription and gives its port back when it stops", async () => {
+  test("subscribes to the chosen events, and ends its subscription and closes its port when it stops", async () => {
     const { subscriptionKey, receiverUrl, stop } = await createListener({ events: ["PAYMENT", "ACCOUNT"] });
     const { body } = await sandbox("getSubscription", { path: { subscriptionKey } });
 

@@ -53,7 +53,7 @@ describe("the roles of the guide", () => {
     await database.remove();
   });
 
-  test("let a server serve, the operator operate, and nobody do more", async () => {
+  test("a server's role serves, an operator's role operates, and neither can do more", async () => {
     const fed = await run("admin", ["payments"], linesOfPayment("acme", "pay_1").join(""));
     const token = await production.issuer.token({ merchant_id: "acme" });
     const target = subscriptionTo("https://receiver.invalid/");
@@ -206,7 +206,7 @@ describe("the roles of the guide", () => {
     await expect(query(role, statement)).rejects.toMatchObject({ code: "42501" });
   });
 
-  test("do not let a server add more refunds than a payment has", async () => {
+  test("a server's role can't refund more than a payment's amount", async () => {
     await query(
       "migrate",
       `insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
@@ -217,7 +217,7 @@ describe("the roles of the guide", () => {
     await expect(query("serve", attack)).rejects.toMatchObject({ code: "23514" });
   });
 
-  test("do not let an operator change a sum, not even from a trigger of their own", async () => {
+  test("an operator's role can't change a sum, not even from a trigger of its own", async () => {
     const attack = `
       create temporary table mine (id text);
       create function pg_temp.change() returns trigger language plpgsql as
@@ -231,14 +231,14 @@ describe("the roles of the guide", () => {
     });
   });
 
-  test("do not let a server make a refund fail, because it can't set the error", async () => {
+  test("a server's role can't make a refund fail, because it can't set the error", async () => {
     const attack = `update payments set status = 'TERMINAL_FAILED', history = history || '{"status": "TERMINAL_FAILED"}'
       where status = 'AUTHORIZED'`;
 
     await expect(query("serve", attack)).rejects.toMatchObject({ code: "23514" });
   });
 
-  test("let a server remove only events past retention, and deliveries that are finished", async () => {
+  test("a server's role removes only events past retention, and finished deliveries", async () => {
     const insert = (id: string, days: number, state: string) => `
       insert into events values ('${id}', 'acme', 'account.linked', '${id}', 1, now() - interval '${days} days', '{}');
       insert into deliveries (webhook_id, event_id, merchant, subscription_key, state, due_at)
@@ -253,7 +253,7 @@ describe("the roles of the guide", () => {
     expect(await query("serve", left)).toEqual([{ events: ["present"], deliveries: ["present"] }]);
   });
 
-  test("let a server hold all refunds when it notices a restore", async () => {
+  test("a server's role can hold all refunds when the server notices a restore", async () => {
     await using store = openUnmigrated(urlOf("serve"), {});
 
     expect(await holdAfterRestore(store.db, { at: new Date(), missing: "a refund" })).toBe(true);
@@ -261,7 +261,7 @@ describe("the roles of the guide", () => {
     expect(await run("admin", ["release", "--all"])).toMatchObject({ code: 0 });
   });
 
-  test("let reports be made", async () => {
+  test("the role for reports reads what reports need", async () => {
     const reports = readScript("reports.sql")
       .trim()
       .split(/(?<=;)\s+/);
@@ -275,7 +275,7 @@ describe("the roles of the guide", () => {
     });
   });
 
-  test("that lack a right stop with one sentence that says what to do", async () => {
+  test("a command whose role lacks a right stops with one sentence that says what to do", async () => {
     await using other = await createTestDatabase("postgres", { empty: true });
     const env = { DATABASE_URL: other.url.replace("postgres@", `${name}_serve@`) };
 

@@ -212,7 +212,7 @@ describe("a call ends", () => {
   });
 });
 
-test("onAttempt hears of each request, and may fail without harm", async () => {
+test("onAttempt is called after each request, and its errors are ignored", async () => {
   await using server = await startScriptedServer(tooMany, hangUp, made);
   const { client, reports } = createTestClient(server.url);
 

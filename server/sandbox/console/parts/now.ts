@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 /** By how many milliseconds the sandbox's clock is ahead of this computer's; undefined until it was read. */
 let aheadMs: number | undefined;
 
-/** Remembers the time that the sandbox has just said. */
+/** Sets the sandbox's clock on this page to the time in a response. */
 export function setNow(iso: string): void {
   aheadMs = Date.parse(iso) - Date.now();
 }

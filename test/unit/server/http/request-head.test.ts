@@ -18,7 +18,7 @@ test.each([
   ["evil.test", true, false],
   ["evil.test", false, true],
 ])(
-  "a sandbox told to listen on payments.local accepts the host %s if it is local (%s): %s",
+  "a sandbox that listens on payments.local accepts the host %s if it is local (%s): %s",
   (host, local, ok) => {
     const check = checkLocalHost("payments.local", () => local);
     const call = () => check({ headers: { host } } as IncomingMessage);
