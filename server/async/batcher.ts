@@ -52,7 +52,7 @@ export function createBatcher<Item, Result>(
   { keyOf, ...options }: BatcherOptions<Item, Result> = {},
 ): AddToBatch<Item, Result> {
   if (!keyOf) return createOneBatcher(run, options);
-  /** Those with items under way. */
+  /** The batches with items under way. */
   const batchers = new Map<string, { readonly add: AddToBatch<Item, Result>; items: number }>();
   return async (item, signal) => {
     const key = keyOf(item);
@@ -116,7 +116,7 @@ function createOneBatcher<Item, Result>(
     batchScheduleFn: (dispatch) => void limit(start, dispatch),
   });
   return async (item, signal) => {
-    // Each item takes its own result, so that none waits for another that is run alone.
+    // Each item takes its own result, and so doesn't wait for one that is run alone.
     const takeResult = await loader.load({ item, signal });
     return takeResult();
   };

@@ -60,7 +60,7 @@ export function repeat(
   };
 }
 
-/** Runs work one run at a time. Calls during a run share the one that follows it, because it sees what they want done. */
+/** Runs work one run at a time. Calls during a run share the next one, because the present run may have read its data before them. */
 export function singleFlight(work: () => Promise<unknown>): () => Promise<void> {
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -78,7 +78,7 @@ export function singleFlight(work: () => Promise<unknown>): () => Promise<void> 
   }
 
   return () => {
-    // Also when the run before it has ended and it has not begun yet: another one would run beside it.
+    // Also between two runs, when the next one is due but has not begun: otherwise two would run at the same time.
     if (next) return next;
     if (!current) return begin();
     next = current.then(begin, begin);

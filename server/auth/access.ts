@@ -19,7 +19,7 @@ export type Access = {
   stop(): Promise<void>;
 };
 
-/** Times of fetching the issuer's keys that differ from the defaults, and from the settings. */
+/** For tests: other times of fetching the issuer's keys. */
 export type IssuerKeysTimes = Partial<
   Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs" | "keysMaxAgeSeconds">
 >;

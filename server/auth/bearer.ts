@@ -22,7 +22,7 @@ export type FindCaller = (token: string, headers: IncomingHttpHeaders) => Promis
 /** What a 401 has when a token was sent; otherwise the challenge names no error (RFC 6750, 3.1). */
 export const REFUSED_TOKEN_HEADERS = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
 
-/** A token, even one that can't be. */
+/** A token in any form, also an impossible one. */
 const ATTEMPT = /^bearer +[^ ]/i;
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;

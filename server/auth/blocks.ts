@@ -7,11 +7,11 @@ import { type Caller, REFUSED_TOKEN_HEADERS } from "./bearer.ts";
 
 /** Whom an operator has blocked, as this server knows it. */
 export type Blocks = {
-  /** Throws `UNAUTHORIZED` for a caller who is blocked now, and `UNAVAILABLE` while this server can't know it. */
+  /** Throws `UNAUTHORIZED` for a blocked caller, and `UNAVAILABLE` while this server can't read the blocks. */
   refuse(caller: Caller): void;
-  /** Resolves when every change until now is in force here. */
+  /** Resolves when this server applies every change that was made before the call. */
   read(): Promise<void>;
-  /** Rejects while this server can't know who is blocked. */
+  /** Rejects while this server can't read the blocks. */
   check(): Promise<void>;
   stop(): Promise<void>;
 };

@@ -26,7 +26,7 @@ export function findBindingError(
     : "cnf names another client certificate";
 }
 
-/** Undefined when `cnf` has anything else: a proof that is not understood is not given. */
+/** Undefined when `cnf` has anything else: a proof that this server can't check proves nothing. */
 function toThumbprintClaim(confirmation: unknown): string | undefined {
   if (typeof confirmation !== "object" || confirmation === null) return undefined;
   const entries: [string, unknown][] = Object.entries(confirmation);

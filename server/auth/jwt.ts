@@ -146,7 +146,7 @@ function toCaller(
   const bindingError = findBindingError(cnf, headers, clientCertHeader);
   if (bindingError) return { reason: bindingError };
   if (merchant === undefined || !isName(merchant)) return { reason: "no usable merchant_id" };
-  // They are kept with what the call does, and a name that can't be kept must not go unnoticed.
+  // They are stored with the call's refund, so a token whose names can't be stored is refused.
   if (!isName(subject)) return { reason: "no usable sub" };
   if (!isName(clientId)) return { reason: "no usable client_id" };
   if (!isName(tokenId)) return { reason: "no usable jti" };

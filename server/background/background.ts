@@ -35,7 +35,7 @@ type WorkParts = {
 /** The time between two runs that look for due deliveries, and between two publications of payouts. */
 const [DISPATCH_MS, PAYOUTS_MS] = [1_000, 1_000];
 
-/** What requests ask of background work. */
+/** The background work that requests can start. */
 export type BackgroundWork = {
   /** Does at once what is due; resolves when it has been stored. */
   runDue(): Promise<void>;

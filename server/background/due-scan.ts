@@ -11,7 +11,7 @@ export type DueScanParts = {
   clock: DomainClock;
   /** Called with the number of refunds that a transaction has authorized. */
   onAuthorized: (refunds: number) => void;
-  /** Called with the number of due refunds that a run has left to the next one, because somebody has locked them. */
+  /** Called with the number of due refunds that a run has left to the next one, because another transaction has locked them. */
   onSkipped: (refunds: number) => void;
   /** Called after each run without an error. */
   onRun?: (name: string) => void;

@@ -8,7 +8,7 @@ import type { Store } from "../storage/store.ts";
 
 export type RestoreWatchParts = {
   store: Pick<Store, "readHighWaterMark" | "findMissing" | "holdAfterRestore">;
-  /** Where the mark outlives this process; undefined: it doesn't. */
+  /** The file that keeps the mark when this process ends; without it, the mark is lost then. */
   file: string | undefined;
   logger: Logger;
 };
@@ -23,7 +23,7 @@ export type RestoreWatch = {
 };
 
 /**
- * Notices that the database went back to an earlier state: by a restore, or a failover to a standby that had not everything. It
+ * Notices that the database went back to an earlier state: by a restore, or a failover to a standby that lacked data. It
  * compares the data itself, because a timeline also changes in a failover that loses nothing, and not in a database made from
  * a dump.
  *
@@ -32,9 +32,9 @@ export type RestoreWatch = {
 export async function startRestoreWatch({ store, file, logger }: RestoreWatchParts): Promise<RestoreWatch> {
   let mark = file === undefined ? undefined : await readMark(file);
   let written: string | undefined;
-  // Of this server alone: several may share the file.
+  // Only what this server has seen: several servers may share the file.
   const draft = `${file}.${randomUUID()}`;
-  /** Of this server: the newest by its response, which the newest by its id may not be. */
+  /** The newest refund of this server by the time of its response; by its id, another one may be newer. */
   let issued: PaymentKey | undefined;
 
   async function check(): Promise<void> {

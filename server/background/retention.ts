@@ -5,7 +5,7 @@ import type { DomainClock } from "../domain/clock.ts";
 import type { RemovedBatch, RetentionBatch } from "../storage/webhooks/retention.ts";
 
 const DAY_MS = 86_400_000;
-/** Often, so that each run has little to remove. */
+/** The time between two runs, in milliseconds: short, so that each run has little to remove. */
 const EVERY_MS = 60_000;
 /** Rows of a batch: on the embedded store the whole server waits for it. */
 const BATCH_SIZE = 25;

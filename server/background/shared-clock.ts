@@ -33,8 +33,8 @@ export type SharedClockParts = {
 };
 
 /**
- * Reads the database's clock, now and every few seconds. Time that passes between readings is measured by a clock of this process
- * that nobody can set.
+ * Reads the database's clock, now and every few seconds. Time that passes between readings is measured by `performance.now()`,
+ * which can't be set.
  */
 export async function startSharedClock(parts: SharedClockParts): Promise<SharedClock> {
   const { database, ownNow, realNow, logger } = parts;
@@ -87,7 +87,7 @@ type Difference = "small" | "large" | "too large";
 
 const DIFFER = "this server's clock and the database's differ";
 
-/** The embedded store has no other clock than this machine. */
+/** The embedded store uses the clock of this machine. */
 function oneClock({ database, ownNow, realNow }: SharedClockParts): SharedClock {
   return {
     realNow: realNow ?? ownNow,

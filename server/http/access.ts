@@ -35,7 +35,7 @@ export type AccessOptions = {
   /** Throws for a caller whom an operator has blocked. */
   refuseBlocked: (caller: Caller) => void;
   limitRate: LimitRate;
-  /** Bounds how long a request waits for the caller to be found. */
+  /** Bounds how long a request waits until its access token is verified. */
   deadline: Deadline;
 };
 

@@ -133,7 +133,7 @@ function handle<Ids extends OperationId>(
   return async (request, response) => {
     const { body, params: path, query } = request;
     const { owner, slot } = admittedCaller(response);
-    refuseBlocked(owner); // again, because the body may have taken its time
+    refuseBlocked(owner); // again, because the caller may have been blocked while the body arrived
     const { merchant } = owner;
     const caller = toIdentity(response.locals);
     const { trace } = response.locals;

@@ -42,7 +42,7 @@ export function readBody(timeoutMs: number): Middleware {
       settle(new ProblemError("REQUEST_TIMEOUT"));
     }, timeoutMs);
 
-    // Whoever sends a body slowly must not keep others out meanwhile.
+    // The slot is given back meanwhile: callers who send bodies slowly could otherwise take all slots.
     if (!request.complete) response.locals.slot?.leave();
     if (declaredLength(request) > MAX_BODY_BYTES) settle(new ProblemError("PAYLOAD_TOO_LARGE"));
     else readBytes(request, response, settle);

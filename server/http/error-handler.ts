@@ -16,7 +16,7 @@ export const notFound: Middleware = () => {
 export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => boolean): ErrorMiddleware {
   return (error, request, response, _next) => {
     const { requestId, uncount, slot } = response.locals;
-    // Not only when the response closes: one that waits behind others on a broken connection never does.
+    // Not when the response closes, because a response that waits behind others on a broken connection never closes.
     slot?.leave();
     if (response.headersSent) {
       logger.error({ requestId, err: error }, "failed after the response had begun");
@@ -25,7 +25,7 @@ export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => 
     }
     const { problem, cause } = toProblemError(error, isUnavailable);
     response.locals.reason = problem.reason;
-    // Merchants repeat what they did not get from us (D27). Where the merchant's own calls are too many, that counts.
+    // A call that gets 503 doesn't count for the rate limit, unless the merchant's own calls are the reason (D27).
     if (problem.code === "UNAVAILABLE" && !(cause instanceof CrowdedError)) uncount?.();
     // A deliberate refusal, as while the server drains, has no cause; its line in the request log is enough.
     if (PROBLEMS[problem.code].status >= 500 && cause !== undefined) {

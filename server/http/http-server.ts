@@ -43,11 +43,11 @@ export type HttpServerOptions = {
   port: number;
   /** Milliseconds that a caller has to send a head. */
   headTimeoutMs: number;
-  /** Milliseconds that requests in flight have to end when the server stops. */
+  /** How long requests in flight may take when the server stops, in milliseconds. */
   drainMs: number;
   /** How many connections callers may have open at a time. */
   maxConnections: number;
-  /** Seconds that balancers have to notice that the server stops. */
+  /** How long the server serves after it has said that it stops, in seconds, so that balancers notice. */
   stopDelaySeconds: number;
   logger: Logger;
 };
@@ -63,9 +63,9 @@ export type HttpServer = {
   isLocal(): boolean;
   /** Whether it refuses new requests, because it stops. */
   isDraining(): boolean;
-  /** Aborted when it begins to: open streams have to end then, because it would wait for them. */
+  /** Aborted when the server begins to stop: open streams must end then, because the server waits for them. */
   draining: AbortSignal;
-  /** Rejects when the server is about to stop, although it still serves. */
+  /** Rejects once the server is about to stop; until it stops, it still serves. */
   checkStays(): Promise<void>;
   /** Serves for some time more, and is not ready, so that balancers send no new requests before it refuses them. */
   leave(): Promise<void>;

@@ -71,7 +71,7 @@ function interceptResponse(response: ServerResponse, decide: (wire: WireResponse
       }
       return response;
     },
-    // Would send the head before the body is known.
+    // Node would send the head here, before the body has been validated.
     flushHeaders() {},
     write(chunk: Chunk, ...rest: unknown[]) {
       collect(chunk, rest[0]);

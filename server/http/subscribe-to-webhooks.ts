@@ -10,7 +10,7 @@ export type SubscribeParts = {
   clock: DomainClock;
   /** Encrypts a secret before it is stored (D29). */
   encrypt(merchant: string, secret: string): Promise<Buffer>;
-  /** Told of a new subscription's secret, which is not refused for being weak. */
+  /** Called with the secret of a new subscription, to warn of a weak one, which is accepted. */
   inspectSecret(secretKey: string, subscription: { merchant: string; subscriptionKey: string }): void;
 };
 
@@ -23,7 +23,7 @@ export function subscribeToWebhooks({
 }: SubscribeParts): Handler<"subscribeToWebhooks"> {
   return async ({ merchant, caller, body, timeLimit }) => {
     const secretCiphertext = await encrypt(merchant, body.secretKey);
-    // A KMS may take longer than the caller waits. A subscription that is stored now would have a key that nobody gets.
+    // A KMS may take longer than the caller waits. Stored now, the subscription would have a key that its caller never got.
     timeLimit.signal.throwIfAborted();
     const saved = await store.insertSubscription({
       merchant,

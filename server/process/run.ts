@@ -9,10 +9,10 @@ import { StoreStartError } from "../storage/database/start-error.ts";
 import { explainStartFailure } from "./start-failure.ts";
 import { stopOnSignal } from "./stop-signals.ts";
 
-/** A program that wraps the server, and is used by people. */
+/** A program around the server that people use at a terminal. */
 export type Wrapper = {
   createHooks: CreateHooks;
-  /** Prints where it is, and how to begin. */
+  /** Prints its address, and how to begin. */
   greet(server: RunningServer, config: Config, logger: Logger): void;
 };
 

@@ -23,7 +23,7 @@ export function onStopSignal(stop: (cause: string) => void): void {
   setInterval(isOrphan, PARENT_CHECK_MS).unref();
 }
 
-/** Milliseconds that a stop may take in total; more than requests and webhook attempts in flight are given. */
+/** How long a stop may take in total, in milliseconds: more than the limits of requests and webhook attempts in flight. */
 const STOP_LIMIT_MS = 9_800;
 
 export type StopOptions = {

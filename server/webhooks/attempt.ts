@@ -31,7 +31,7 @@ export type AttemptsOf = {
   onRecorded(attempt: Attempt): void;
 };
 
-/** Larger statuses are not defined by HTTP; the receiver's response then counts as one without a status. */
+/** HTTP defines no larger status; such a response counts as one without a status. */
 const MAX_STATUS = 599;
 
 /** Signs and sends a delivery once, and decides what follows (D22, D23). Never rejects. */

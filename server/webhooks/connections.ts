@@ -9,7 +9,7 @@ export type ConnectOptions = {
   readonly resolve: Resolve;
   /** The proxy through which connections go, by CONNECT. */
   readonly proxy?: URL | undefined;
-  /** Which certificates are trusted, and which one is shown, unless the usual ones and none. */
+  /** The trusted certificates and the client certificate; the usual authorities and none when undefined. */
   readonly secureContext?: SecureContext | undefined;
 };
 
@@ -81,7 +81,7 @@ export function createConnections(): Connections {
       idle.set(origin, [...(idle.get(origin) ?? []), client]);
       if (used > 1) return;
       client.on("disconnect", () => {
-        // One that was taken just before its receiver ended it connects again for its delivery.
+        // A connection that its receiver closes just after it was taken connects again for its delivery.
         if (!idle.get(origin)?.includes(client)) return;
         remove(origin, client);
         client.destroy().catch(() => {});

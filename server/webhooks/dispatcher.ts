@@ -20,7 +20,7 @@ export type DispatcherParts = {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly logger: Logger;
-  /** Whether to claim while results are recorded: not where one process does both, which then makes more and smaller claims. */
+  /** Whether to claim while results are recorded. On the embedded store this would only make claims smaller, so it waits. */
   readonly overlapping: boolean;
 };
 
@@ -183,7 +183,7 @@ export class Dispatcher {
     const left = new Map(due.map(({ subscriptionKey }) => [subscriptionKey, 0]));
     for (const { subscriptionKey, limit } of claimLimits) left.set(subscriptionKey, limit);
     if (claimLimits.length > 0) {
-      // Too early, if anything: the database counts from when the claim reaches it.
+      // At most too early, because the database counts from the moment when the claim reaches it.
       const leaseEndsMs = performance.now() + leaseMs;
       const attempts = await store.claimDeliveries({ claimLimits, now, leaseMs });
       for (const { subscriptionKey } of attempts)

@@ -122,7 +122,7 @@ export function createResolver(options: ResolverOptions = {}): NameResolver {
       return await queryBoth(resolver, name);
     } finally {
       clearTimeout(timer);
-      resolver.cancel(); // what has not come is of no use any more
+      resolver.cancel(); // the other response is no longer needed
       queries.delete(resolver);
     }
   }

@@ -3,10 +3,10 @@ import type { TraceContext } from "../domain/trace-context.ts";
 import type { Attempt } from "../storage/webhooks/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
-/** What the headers of an attempt depend on, beside its time and the secrets. */
+/** The delivery, as far as the headers of its attempts depend on it. */
 export type DeliveryToSign = Pick<Attempt, "webhookId" | "payload" | "trace">;
 
-/** The headers of an attempt. By the three of `webhook-…` a receiver verifies that this service sent it (D22). */
+/** The headers of an attempt. A receiver verifies by the three `webhook-…` headers that this service sent it (D22). */
 export type DeliveryHeaders = Partial<TraceContext> & {
   readonly "content-type": string;
   readonly "user-agent": string;
@@ -27,7 +27,7 @@ export async function readSecrets(
   return Promise.all(decrypted).catch(() => undefined);
 }
 
-/** The headers with which a delivery is sent at a time, and so also those with which it was sent at an earlier one. */
+/** The headers of an attempt at a time, which may be past: then they are those that were sent. */
 export function toDeliveryHeaders(
   { webhookId, payload, trace }: DeliveryToSign,
   at: Date,
@@ -83,7 +83,7 @@ export const GUESSABLE_SECRET =
 
 /** The least strength of a key that NIST accepts (SP 800-131A), in bits. */
 const LEAST_BITS = 112;
-/** As many as a word has that is drawn from four thousand. */
+/** The bits of a word that is drawn from a list of four thousand. */
 const WORD_BITS = 12;
 /** Letters that may be a word, with the separator before it. */
 const WORD = /[^A-Za-z0-9]?(?:[A-Za-z][a-z]{4,11}|[A-Z]{5,12})/g;

@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The targets besides public `https` ones to which a server delivers (D24). */
+/** The targets to which a server delivers, besides public `https` ones (D24). */
 export type TargetPolicy = {
   /** The sandbox: `http`, and this machine itself. */
   allowLocal: boolean;
@@ -15,7 +15,7 @@ const PRIVATE_RANGES = ["private", "uniqueLocal", "carrierGradeNat"];
 /** All public IPv6 addresses lie in 2000::/3; the library also counts unassigned ones as public. */
 const PUBLIC_IPV6 = ipaddr.parseCIDR("2000::/3");
 
-/** Addresses outside the link-local range from which cloud machines read their own credentials and settings. */
+/** Addresses, not link-local, from which machines of a cloud read their own credentials and settings. */
 const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"];
 
 /**
@@ -65,7 +65,7 @@ export class ForbiddenAddressError extends Error {
 
 /**
  * Resolves the host of one connection, a name or an address, to addresses that were checked. A name with a single forbidden
- * address is rejected as a whole, because which of its addresses is used would be left to chance.
+ * address is rejected as a whole, because it depends on chance which of its addresses is used.
  *
  * @throws ForbiddenAddressError
  */

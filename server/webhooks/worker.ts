@@ -17,7 +17,7 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes the attempts; without it, they are the usual ones. */
   readonly attempts?: AttemptsOf | undefined;
-  /** Called when an attempt was accepted, and only its recording is left. */
+  /** Called when a receiver has accepted a delivery; only the result has to be recorded. */
   readonly onAccepted: (merchant: string) => void;
   /**
    * Called after every attempt and its recording, when there is room for another delivery of its merchant; with whether
@@ -103,7 +103,7 @@ export class Worker {
     const begunAt = this.#underWay.get(subscriptionKey)?.begunAt ?? [];
     begunAt.push(startedAt);
     this.#underWay.set(subscriptionKey, { merchant, timeouts, begunAt });
-    let ended = false; // it ends once, although an accepted one does so before it is recorded
+    let ended = false; // an accepted attempt ends before it is recorded, and must not be counted again after that
     const end = () => {
       if (ended) return;
       ended = true;
@@ -130,7 +130,7 @@ export class Worker {
         ? await make(attempt, { ...this.#parts, secretKeys, connections: this.#connections, signal })
         : undefined;
       if (result?.error === null && paceOf(result) === "quick") {
-        // Its receiver can have the next one while this one is recorded; after any other result, the statement decides whether.
+        // The receiver may get the next delivery while this result is recorded. After any other result, the recorded state decides.
         end();
         this.#accepted.add(attempt.webhookId);
         onAccepted(attempt.merchant);
@@ -143,7 +143,7 @@ export class Worker {
         await this.#notePace(attempt, result);
       }
     } catch (error) {
-      // The lease runs out, and the delivery is sent again: at least once, never lost.
+      // The lease expires, and the delivery is sent again: twice, but never lost.
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");
     }
     onRoom(attempt.merchant, this.#accepted.delete(attempt.webhookId));
