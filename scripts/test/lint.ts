@@ -10,7 +10,7 @@ const PROSE = [
   "{README,SECURITY,CHANGELOG}.md",
   "{client,server,server/sandbox,test/conformance,test/certify}/README.md",
   "openapi/{CHANGELOG,info,sandbox/info}.md",
-  "docs/{home,states,problems,decisions,performance}.md",
+  "docs/{index,states,problems,decisions,performance}.md",
   "docs/guides/*.md",
 ];
 

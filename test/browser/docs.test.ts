@@ -63,7 +63,9 @@ describe.each(["light", "dark"] as const)("in %s, wide and narrow", (colorScheme
   });
 });
 
-test("a page loads under its policy without an error, and asks no other host for anything", async () => {
+test("a page loads under its policy without an error, and asks no other host for anything", {
+  timeout: 60_000,
+}, async () => {
   const page = await openTab();
   const found = watch(page);
 
