@@ -42,7 +42,7 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   await cp(join(ROOT, source.folder, "README.md"), join(folder, "README.md"));
   for (const [from, to] of Object.entries(source.shipped ?? {}))
     await cp(join(ROOT, from), join(folder, to), { recursive: true });
-  const dependencies = await versionsOf(new Set([...imports, ...(source.required ?? [])]));
+  const dependencies = await versionsOf(imports);
   const manifest = {
     ...JSON.parse(await readFile(join(ROOT, source.folder, "package.json"), "utf8")),
     ...(source.bundled && { imports: BUNDLED_IMPORTS }),

@@ -20,8 +20,6 @@ export type PackageSource = {
   readonly copies?: Readonly<Record<string, string>>;
   /** Packages that are built in, because npm would install many times what is used of them. */
   readonly bundled?: readonly string[];
-  /** Packages that are needed but not imported. */
-  readonly required?: readonly string[];
   /** Whether npm has to install exactly what this project is tested with, because the package handles money. */
   readonly pinned?: boolean;
   /** Builds those of the files that are generated. */
@@ -78,8 +76,6 @@ export const PACKAGES = {
       "openapi/sandbox/scenarios.arazzo.yaml",
       "docs/{interface,decisions}.md",
     ],
-    // Found at run time, in the releases that are tested here.
-    required: ["@stoplight/prism-cli", "@stoplight/prism-core", "@stoplight/prism-http-server"],
   },
   certify: {
     folder: "test/certify",

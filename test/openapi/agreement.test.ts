@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { readContract } from "../../openapi/document/contract.ts";
-import { createMock } from "../conformance/prism.ts";
 import { rows } from "../conformance/rows/calls.ts";
 import { countRows } from "../helpers/factories.ts";
 import { useTestServer } from "../helpers/server.ts";
 import { forSuite } from "../helpers/suite.ts";
 import { createFullMerchant, createMerchants } from "./merchants.ts";
 import { findMockMismatches, idleExceptions } from "./mock.ts";
+import { createMock } from "./prism.ts";
 import { deriveRows, findMismatches, sendRow } from "./rows.ts";
 
 const contract = readContract("openapi");

@@ -20,17 +20,12 @@ export const FAULTY_CALLS: Planted = {
     "key.identical-repeat",
     inMember(REFUNDS, "requestKey", () => randomUUID()),
   ],
-  "takes requestKeys for the same that differ in case": [
-    "key.byte-for-byte",
-    inMember(REFUNDS, "requestKey", (key) => key.toLowerCase()),
-  ],
   "uses up the requestKey of a refused call": ["key.free-after-refusal", usingUpKeys()],
   "shares requestKeys among merchants": ["key.of-one-merchant", sharingKeys()],
   "takes amounts with three digits after the point": [
     "amount.three-decimals",
     inText(/("value":\d+\.\d\d)\d+/, "$1"),
   ],
-  "takes any amount with an exponent": ["amount.exponent", inText(/"value":1[eE]1/, '"value":10')],
   "reads over a byte order mark": ["body.bom", inText(/^\uFEFF/, "")],
   "takes a bare text for a list of details": [
     "subscription.bare-string",
@@ -60,12 +55,6 @@ export const FAULTY_CALLS: Planted = {
     inText(/"type":"EVENT","details":\["refund\.terminal_failed"\]/, '"type":"ALL"'),
   ],
   "never delivers": ["delivery.arrives", neverDelivering(), { silent: true }],
-  "never delivers, so that no signature is wrong": [
-    "delivery.signature",
-    neverDelivering(),
-    { silent: true },
-  ],
-  "never delivers, so that no event is wrong": ["delivery.selection", neverDelivering(), { silent: true }],
   "serves what does not accept JSON": [
     "accept.no-json",
     inCalls(always, withHeaders({ accept: "application/json" })),
@@ -80,10 +69,6 @@ export const FAULTY_CALLS: Planted = {
   "serves paths with a slash at their end": [
     "path.trailing-slash",
     inCalls(always, (call) => ({ ...call, path: call.path.replace(/\/$/, "") })),
-  ],
-  "serves paths in any case": [
-    "path.case",
-    inCalls(always, (call) => ({ ...call, path: call.path.toLowerCase() })),
   ],
   "takes every token for a good one": [
     "access.unknown-token",

@@ -31,10 +31,6 @@ export const FAULTY_RESPONSES: Planted = {
     "example.subscribeToWebhooks.allEvents",
     inResponses(isSubscription, (response) => ({ ...response, status: 201 })),
   ],
-  "leaves errorDetails out of a failed refund": [
-    "first-status.failed",
-    rewriteIn(isRefund, without("errorDetails")),
-  ],
   "calls the failure FAILED": [
     "first-status.failed",
     rewriteIn(isRefund, ({ paymentStatus, ...refund }) => ({
@@ -47,16 +43,6 @@ export const FAULTY_RESPONSES: Planted = {
     rewriteIn(
       (response, call) => isRefund(response, call) && jsonOf(response).paymentStatus === "PENDING",
       (refund) => ({ ...refund, paymentStatus: "AUTHORIZED" }),
-    ),
-  ],
-  "gives every failed refund the same reason": [
-    "first-status.covered",
-    rewriteIn(
-      (response, call) => isRefund(response, call) && jsonOf(response).errorDetails !== undefined,
-      (refund) => ({
-        ...refund,
-        errorDetails: { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "It failed." },
-      }),
     ),
   ],
   "refuses a refund of more than is left with 400": [
@@ -90,14 +76,6 @@ export const FAULTY_RESPONSES: Planted = {
   "does not say that a refused token is invalid": [
     "access.unknown-token",
     inResponses(has(401), withHeaders({ "www-authenticate": "Bearer" })),
-  ],
-  "does not say that a scope is missing": [
-    "access.scope",
-    inResponses(has(403), withHeaders({ "www-authenticate": "Bearer" })),
-  ],
-  "calls an unknown payment an unknown path": [
-    "payment.foreign",
-    inResponses(has(404), () => problem(404, "NOT_FOUND")),
   ],
   "calls an unknown path an unknown payment": [
     "order.head",
@@ -144,11 +122,6 @@ export const FAULTY_RESPONSES: Planted = {
       instance: "urn:uuid:3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19",
     })),
   ],
-  "leaves errorDetails out of problems": [
-    "response.body",
-    rewriteIn(isProblem, without("errorDetails")),
-    { beside: "problem.instance" },
-  ],
   "does not tell what holds a used requestKey": ["key.existing", rewriteIn(has(409), without("existing"))],
   "gives the amount of the existing refund as a text": [
     "amount.cents",
@@ -171,14 +144,6 @@ export const FAULTY_RESPONSES: Planted = {
     "response.secret",
     rewriteIn(isSubscription, (json, call) => ({ ...json, secretKey: jsonOf(call).secretKey })),
     { beside: "subscription." },
-  ],
-  "returns the secretKey of a subscription if it is base64": [
-    "response.secret",
-    rewriteIn(
-      (response, call) => isSubscription(response, call) && call.body.includes('"whsec_'),
-      (json, call) => ({ ...json, secretKey: jsonOf(call).secretKey }),
-    ),
-    { beside: "delivery.arrives" },
   ],
   "gives every subscription the same key": [
     "subscription.again",

@@ -12,12 +12,12 @@ import { openDatabase } from "../../../server/storage/database/database.ts";
 import { openStore } from "../../../server/storage/store.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
-import { createMock } from "../../conformance/prism.ts";
 import type { Row } from "../../conformance/rows/row.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
 import { createFullMerchant, createMerchants } from "../../openapi/merchants.ts";
 import { findMockMismatches } from "../../openapi/mock.ts";
+import { createMock } from "../../openapi/prism.ts";
 import { findMismatches, sendRow } from "../../openapi/rows.ts";
 import type { Calls } from "./reach.ts";
 

@@ -73,14 +73,6 @@ describe.each(BUILT_NAMES)("the package %s", (name) => {
     expect(OF_OTHERS[name].filter((other) => !named.has(other))).toEqual([]);
     expect(named.size === 0).toBe(OF_OTHERS[name].length === 0);
   });
-
-  test("prints its usage, under the name by which npx runs it, for an unknown option, and exits with 2", async () => {
-    const { code, stdout, stderr } = await run(name, "--no-such-option");
-
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("--no-such-option");
-    expect(stderr).toContain(`npx @refund-contract/${name}`);
-  });
 });
 
 test("the server's lockfile has what this project is tested with, and the Containerfile installs all of that and no Node", async () => {
@@ -126,28 +118,16 @@ describe("the commands of the packages", () => {
       expect([path, (await fetch(sandbox.url + path)).status]).toEqual([path, 200]);
     }
     const args = ["--url", sandbox.url, "--token", "sandbox_acme", "--only", "access"];
-    const passed = await run("conformance", ...args);
-    expect(passed.stdout).toMatch(/[1-9]\d* passed, 0 failed/);
-    expect(passed.code).toBe(0);
-    const required = await run("conformance", ...args, "--require", "all");
-    expect(required.stdout).toContain("--require names it");
-    expect(required.code).toBe(1);
-    const based = await run("conformance", ...args, "--url", `${sandbox.url}/v1`);
-    expect(based).toMatchObject({ code: 2, stdout: "" });
-    expect(based.stderr).toContain(`--url must be the address without /v1: ${sandbox.url}\n`);
+    const { code, stdout } = await run("conformance", ...args);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/[1-9]\d* passed, 0 failed/)]);
+    const unknown = await run("conformance", "--no-such-option");
+    expect(unknown).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("npx @refund-contract/"),
+    });
     sandbox.kill("SIGTERM");
     expect(await sandbox.exit).toMatchObject({ code: 0, stderr: "" });
-  });
-
-  test("refuse to run without what they need, and say what that is", async () => {
-    const tokenless = await run("conformance", "--url", "http://127.0.0.1:1");
-    expect(tokenless).toMatchObject({ code: 2, stderr: expect.stringContaining("--token") });
-    for (const args of [["serve"], ["admin", "subscriptions"]]) {
-      const { code, stderr } = await run("server", ...args);
-      expect([args, code, stderr]).toEqual([args, 1, expect.stringContaining("DATABASE_URL is required")]);
-    }
-    const listening = await run("sandbox", "listen", "--url", "http://127.0.0.1:1");
-    expect(listening).toMatchObject({ code: 1, stderr: expect.stringContaining("No sandbox responds") });
   });
 
   test("serve on PostgreSQL after a migration, take a payment and a refund, and stop", async () => {

@@ -31,18 +31,6 @@ describe("the package", () => {
     expect(files).toContain("dist/client/src/index.js");
   });
 
-  test("has source maps that hold the TypeScript, which is not in the package", async () => {
-    const dist = join(project.packageFolder("client"), "dist");
-    const maps = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith(".js.map"));
-
-    expect(maps.length).toBeGreaterThan(5);
-    for (const map of maps) {
-      const { sources, sourcesContent } = JSON.parse(await readFile(join(dist, map), "utf8"));
-      expect(sources).toEqual([expect.stringMatching(/^\.\.\/.*\.ts$/)]);
-      expect([map, sourcesContent]).toEqual([map, [expect.any(String)]]);
-    }
-  });
-
   test("is found without fault by publint and attw", async () => {
     expect(await inspect(await project.tarball("client"))).toEqual({
       messages: [],

@@ -43,18 +43,6 @@ describe("a sandbox inside a test suite", () => {
     await expect(sandbox.payments.get(created.paymentId)).rejects.toThrow(SandboxCallError);
   });
 
-  test("rejects a refused call with the problem", async () => {
-    const error = await sandbox.clock.advance({ businessDays: -1 }).catch((reason: unknown) => reason);
-
-    expect(error).toMatchObject({
-      status: 400,
-      problem: { errorDetails: { errorCode: "INVALID_REQUEST" }, violations: [expect.anything()] },
-    });
-    expect(String(error)).toContain("/businessDays");
-    const other = sandbox.as(sandbox.otherAccessToken);
-    await expect(other.payments.get("pay_settled")).rejects.toMatchObject({ status: 404 });
-  });
-
   test("runs beside others, which share nothing with it, and is disposed of at the end of a block", async () => {
     let url: string;
     {

@@ -93,25 +93,6 @@ describe("the requests that break constraints", () => {
     expect(untried).toEqual([]);
   });
 
-  test("leave out, in the sandbox, only what no text and no path can break", () => {
-    const { document } = readContract("sandbox");
-    const constraints = findConstraints(document);
-
-    const broken = new Set(
-      breakingRequests(document, constraints, options).map(({ constraint }) => constraint),
-    );
-
-    const untried = constraints.filter(
-      (constraint) => constraint.side === "request" && !broken.has(constraint),
-    );
-    expect([...new Set(untried.map(({ part, keyword }) => `${part.in} ${keyword}`))].sort()).toEqual([
-      "path minLength",
-      "path required",
-      "path type",
-      "query type",
-    ]);
-  });
-
   test("can't be made for a constraint that allows everything, and an error says so", () => {
     const document = documentOf(
       { ...closed, properties: { a: { type: "string", minLength: 0 } } },
@@ -121,27 +102,5 @@ describe("the requests that break constraints", () => {
     );
 
     expect(() => breakingRequests(document, findConstraints(document), options)).toThrow("/a minLength");
-  });
-
-  test("carry the prefix in every requestKey, and the caller's ids for those of the examples", () => {
-    const { document } = readContract("openapi");
-    const constraints = findConstraints(document).filter(
-      ({ keyword }) => keyword === "scope" || keyword === "content",
-    );
-    const all = findConstraints(document).filter(
-      ({ side, part }) => side === "request" && part.in === "body",
-    );
-
-    const requests = breakingRequests(document, [...constraints, ...all], {
-      requestKeyPrefix: "run-7-",
-      ids: { pay_settled: "pay_mine" },
-    });
-
-    const scope = requests.find(({ constraint }) => constraint.keyword === "scope");
-    expect(JSON.parse(scope?.call.body ?? "")).toEqual({
-      paymentId: "pay_mine",
-      amount: { currency: "USD", value: 0.01 },
-      requestKey: expect.stringMatching(/^run-7-\d+$/),
-    });
   });
 });
