@@ -3,7 +3,7 @@ import { type Contract, toContract } from "../../../openapi/document/contract.ts
 import { KEYWORDS } from "../../../openapi/document/keywords.ts";
 import { find, follow, isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
 import { operationsOf } from "../../../openapi/document/operations.ts";
-import { holderOf, isHolder, step, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+import { holderOf, isHolder, nameAt, step, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import { createDeliveryCheck } from "../../conformance/constraints/deliveries.ts";
 import { edit } from "../../conformance/constraints/json.ts";
 
@@ -31,7 +31,7 @@ export function deriveMessages(document: Node): JudgedMessage[] {
     ...examples.flatMap((example) => [example, ...asAnotherKind(example, examples)]),
     ...findConstraints(document)
       .filter(isFirstAtPointer)
-      .flatMap((constraint) => atLimits(constraint, examples)),
+      .flatMap((constraint) => atLimits(document, constraint, examples)),
   ];
   return [...new Map(all.map((one) => [one.name, { ...one, allowed: isAllowed(one) }])).values()];
 }
@@ -139,19 +139,27 @@ function isFirstAtPointer({ pointer, side }: Constraint, index: number, all: rea
 }
 
 /** The examples with the values of a constraint's keyword, at the location that it limits. */
-function atLimits(constraint: Constraint, examples: readonly Message[]): Message[] {
+function atLimits(document: Node, constraint: Constraint, examples: readonly Message[]): Message[] {
   const { operationId, status, part } = constraint;
   const own = examples.filter(
     (one) => one.operation === operationId && [undefined, String(one.status)].includes(status),
   );
   if (part.in === "header") return own.flatMap((message) => withHeaders(message, constraint, part.name));
-  return part.in === "body" ? own.flatMap((message) => withValues(message, constraint)) : [];
+  if (part.in !== "body") return [];
+  if (constraint.keyword === "not")
+    return own.flatMap((message) => withForbidden(message, constraint, examples));
+  return own.flatMap((message) => withValues(document, message, constraint));
 }
 
-function withValues(message: Message, { at, keyword, value, holder, id }: Constraint): Message[] {
+function withValues(
+  document: Node,
+  message: Message,
+  { at, keyword, value, holder, id, when }: Constraint,
+): Message[] {
   const isAboutMembers = keyword === "required" || keyword === "dependentRequired";
   const pointer = (isAboutMembers ? holderOf(at) : at).replaceAll("*", "0");
-  const current = valueAt(message.body, pointer);
+  const found = valueAt(message.body, pointer);
+  const current = isNode(found) ? { ...found, ...constantsOf(document, when) } : found;
   const texts =
     keyword === "dependentRequired" && isNode(current)
       ? [JSON.stringify(withoutDependent(current, holder, value as [string, string]))]
@@ -161,6 +169,24 @@ function withValues(message: Message, { at, keyword, value, holder, id }: Constr
     name: `${message.name}: ${id} ${json}`,
     body: edit(message.body, { pointer, json }),
   }));
+}
+
+/** The message with a member that is forbidden in it, and that other examples have. */
+function withForbidden(message: Message, { at, id }: Constraint, examples: readonly Message[]): Message[] {
+  const shown = examples.flatMap(({ body }) => [...walk(body)]);
+  const found = shown.find(({ path, part }) => path.at(-1) === nameAt(at) && isNode(part));
+  if (valueAt(message.body, holderOf(at)) === undefined) return [];
+  const body = edit(message.body, { pointer: at, json: JSON.stringify(found?.part ?? null) });
+  return [{ ...message, name: `${message.name}: ${id}`, body }];
+}
+
+/** The members with which an object meets the conditions of a constraint, such as `paymentStatus: "TERMINAL_FAILED"`. */
+function constantsOf(document: Node, when: Constraint["when"]): Node {
+  const conditions = when.filter((one) => one.kind === "if" && one.holds);
+  const properties = conditions.flatMap((one) =>
+    members((valueAt(document, "pointer" in one ? one.pointer : "") as Node).properties),
+  );
+  return Object.fromEntries(properties.map(([name, schema]) => [name, schema.const]));
 }
 
 /** The object with one member, all that it needs because of that one, and without one of these. */
