@@ -34,7 +34,9 @@ describe("npm run conform", { timeout: 120_000 }, () => {
     options = { ...(await allOptions(server.url)), burst: 5_000, sample: 1, timeoutMs: 120_000 };
   });
 
-  test("passes our sandbox in every check when every option is given, and writes the reports", async () => {
+  test("passes our sandbox in every check when every option is given, and writes the reports", {
+    timeout: 300_000,
+  }, async () => {
     const [junitFile, jsonFile] = [join(folder.path, "conform.xml"), join(folder.path, "conform.json")];
 
     const { code, stdout, stderr } = await conform(
