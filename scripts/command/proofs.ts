@@ -41,7 +41,7 @@ export const PROOFS = {
   mutation: {
     file: "test/proofs/mutation/mutate.ts",
     description:
-      "Changes the contract in every small way that matters, and fails when the tests would let one change pass.",
+      "Changes the contract in every small way that matters, and fails when the tests would let one change pass. With --code, Stryker changes the code: see test/proofs/mutation/stryker.json.",
   },
   packed: {
     file: "test/proofs/packed/packed.ts",

@@ -66,7 +66,7 @@ static class Merchant
         return 204;
     }
 
-    static async Task Main(string[] given)
+    static void Main(string[] given)
     {
         Func<string, string> env = Environment.GetEnvironmentVariable;
         if (given[0] == "receive")
@@ -80,6 +80,6 @@ static class Merchant
         http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", env("PAYMENTS_TOKEN"));
         var amount = new Amount { Currency = AmountCurrency.USD, Value = double.Parse(given[2], System.Globalization.CultureInfo.InvariantCulture) };
         var request = new RefundRequest { PaymentId = given[1], Amount = amount, ClientReferenceId = given[3], RequestKey = given[3] };
-        Console.WriteLine(await Refund(new PaymentsClient(http) { BaseUrl = env("PAYMENTS_URL") }, request));
+        Console.WriteLine(Refund(new PaymentsClient(http) { BaseUrl = env("PAYMENTS_URL") }, request).Result);
     }
 }

@@ -31,28 +31,6 @@ export type Proxy = {
   readonly output: () => string;
 };
 
-/** PgBouncer in front of a PostgreSQL server, without the setting that lets it ignore startup parameters. */
-export async function startPgBouncer(
-  program: string,
-  { postgresPort, poolMode }: { postgresPort: number; poolMode: "session" | "transaction" },
-): Promise<Proxy> {
-  return start(
-    "pgbouncer.ini",
-    (port) => `[databases]
-* = host=127.0.0.1 port=${postgresPort} user=postgres
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = any
-pool_mode = ${poolMode}
-default_pool_size = 60
-max_client_conn = 300
-`,
-    (file) => [program, file],
-  );
-}
-
 /** Writes a configuration, and runs a program on it as a user that is not root. */
 async function start(
   fileName: string,
@@ -119,43 +97,3 @@ export async function startHaProxy(
     (file) => [program, "-db", "-f", file],
   );
 }
-
-/** Debian's Prometheus, which scrapes a server every two seconds. */
-export async function startPrometheus(program: string, metricsUrl: string, rules: string) {
-  const folder = await folderOfTest();
-  await writeFile(join(folder, "rules.yaml"), rules);
-  await chmod(folder, 0o777);
-  const config = `global: { scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s }
-rule_files: ["${folder}/rules.yaml"]
-scrape_configs: [{ job_name: refunds, static_configs: [{ targets: ["${new URL(metricsUrl).host}"] }] }]
-`;
-  const process = await start(
-    "prometheus.yaml",
-    () => config,
-    (file, port) => [
-      program,
-      `--config.file=${file}`,
-      `--storage.tsdb.path=${folder}/data`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-  );
-  const ask = async (path: string) => {
-    const response = await fetch(`http://127.0.0.1:${process.port}/api/v1/${path}`);
-    const { data } = (await response.json()) as { data: { result: unknown[]; alerts: Alert[] } };
-    return data;
-  };
-  return {
-    /** The present series of a query. */
-    query: async (query: string) => (await ask(`query?${new URLSearchParams({ query })}`)).result,
-    /** Those of these alerts that are firing, in the order of the alphabet. */
-    async firing(names: readonly string[]) {
-      const { alerts } = await ask("alerts");
-      const firing = alerts
-        .filter(({ state }) => state === "firing")
-        .map(({ labels }) => labels.alertname ?? "");
-      return [...new Set(firing)].filter((name) => names.includes(name)).toSorted();
-    },
-  };
-}
-
-type Alert = { state: string; labels: Record<string, string> };
