@@ -11,7 +11,7 @@ const PROSE = [
   "{client,server,server/sandbox,test/conformance,test/certify}/README.md",
   "openapi/{CHANGELOG,info,sandbox/info}.md",
   "docs/{index,states,problems,decisions,performance}.md",
-  "docs/guides/*.md",
+  "docs/{guides,operators}/*.md",
 ];
 
 /** Checks contract and code, each with the tool for its rules. */

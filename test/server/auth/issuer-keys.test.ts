@@ -30,7 +30,7 @@ async function strangerOf({ token }: Awaited<ReturnType<typeof startIssuer>>, cl
 }
 
 describe("the issuer's keys", () => {
-  test("are fetched once, and anew when a token names a key that is not among them", async () => {
+  test("are fetched once, and again when a token names an unknown key", async () => {
     await using system = await start();
     const { issuer, statusOf } = system;
     const first = await issuer.token();
@@ -43,7 +43,7 @@ describe("the issuer's keys", () => {
     expect([await statusOf(await issuer.token()), await statusOf(first)]).toEqual([400, 401]);
   });
 
-  test("are not fetched again for each token that names an unknown key, and others do not suffer", async () => {
+  test("are not fetched again for each token with an unknown key, and other tokens are served meanwhile", async () => {
     await using system = await start({ cooldownMs: 60_000 });
     const { issuer, call, statusOf } = system;
     await statusOf(await issuer.token());
@@ -116,7 +116,7 @@ describe("the issuer's keys", () => {
   });
 
   test.each(["broken", "talks nonsense", "hangs up", "endless"] as const)(
-    "that are at hand serve while the issuer is away (%s), and are refreshed when it is back",
+    "stay in use while the issuer is away (%s), and are refreshed when it is back",
     async (mood) => {
       await using system = await start({ issuerKeys: { refreshMs: 100, cooldownMs: 0 } });
       const { issuer, call, statusOf } = system;

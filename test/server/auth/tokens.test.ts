@@ -39,7 +39,7 @@ describe("an access token in production", () => {
     ["refunds,webhooks", 403, 403],
     [["refunds", "webhooks"], 403, 403],
     [undefined, 403, 403],
-  ])("allows what its scope says, blank separated (%j)", async (scope, refund, subscribe) => {
+  ])("allows the operations of its scopes, which spaces separate (%j)", async (scope, refund, subscribe) => {
     const bearer = await token({ scope });
 
     expect(await statusOf(bearer)).toBe(refund);
@@ -84,7 +84,7 @@ describe("an access token in production", () => {
     expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
   });
 
-  test("is refused when another key has signed it, no key, or the public key as a secret, and when it was changed", async () => {
+  test("is refused when it is unsigned, changed, or signed with another key or with the public key as a secret", async () => {
     const stranger = await createKey("ES256");
     const { publicJwk, kid } = production.issuer.key();
     const pem = await exportSPKI((await importJWK(publicJwk, "ES256", { extractable: true })) as CryptoKey);

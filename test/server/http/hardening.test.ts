@@ -15,7 +15,7 @@ describe("every response", () => {
     ["/v1/refunds", "GET", 405],
     ["/healthz", "GET", 200],
     ["/openapi.json", "GET", 200],
-  ])("names no product and no version, and shuts the browser's doors (%s)", async (path, method, status) => {
+  ])("names no product and no version, and has the security headers (%s)", async (path, method, status) => {
     const response = await fetch(server.url + path, { method, headers: { Origin: "https://evil.test" } });
 
     expect(response.status).toBe(status);
@@ -32,7 +32,7 @@ describe("every response", () => {
     }
   });
 
-  test("to what no handler expects holds no line of a stack, and leaves the prototype of all objects alone", async () => {
+  test("to an unexpected body has no stack trace, and no body changes Object.prototype", async () => {
     const bodies = ["__proto__", "constructor", "prototype"].flatMap((name) => [
       `{"${name}":{"polluted":true}}`,
       `{"amount":{"${name}":{"polluted":true}}}`,

@@ -18,7 +18,7 @@ describe("a call", () => {
     exchange(server.url, head(target, { "Content-Length": 2, ...headers }), "{}");
 
   test.each(["Basic YWNtZTphY21l", "Bearer", "bearer  "])(
-    "without an access token reads of no error in one (Authorization: %s)",
+    "without an access token gets a 401 that names no error of a token (Authorization: %s)",
     async (Authorization) => {
       const { status, headers } = await send({ Authorization });
 
@@ -31,7 +31,7 @@ describe("a call", () => {
       expect((await send({ "Content-Type": "application/json;a=b" })).status).toBe(400);
     });
 
-    test("gets 415 on its head alone: a bomb is never unpacked, not even read", async () => {
+    test("gets 415 for its headers alone when it is compressed: the body is not even read", async () => {
       const bomb = gzipSync(Buffer.alloc(10_000_000));
       const headers = { "Content-Length": bomb.length, "Content-Encoding": "gzip" };
 
@@ -91,7 +91,7 @@ describe("a call", () => {
     ["a mark before its body", { "Content-Length": 5 }, "\uFEFF{}", /^begins with a byte order mark; send/],
     ["a head of 20 KB", { "X-Any": "y".repeat(20_000) }, "", /more than 16 KiB.*send fewer or shorter/],
     ["3,000 headers", manyHeaders(3_000), "", /more than 16 KiB.*send fewer or shorter/],
-  ])("with %s gets 400, and reads what to send", async (_name, headers, sent, message) => {
+  ])("with %s gets a 400 that says what to send", async (_name, headers, sent, message) => {
     const { body } = await exchange(server.url, head("/v1/refunds", headers) + sent);
 
     const violations = [{ pointer: "", message: expect.stringMatching(message) }];
@@ -130,7 +130,7 @@ describe("a call", () => {
     ["a target with a host", "http://localhost/v1/refunds", {}],
     ["a query", "/v1/refunds?a=1&a=2&[]=3", {}],
     ["an upgrade", "/v1/refunds", { Connection: "Upgrade", Upgrade: "websocket" }],
-  ])("with what may be understood is served (%s)", async (_name, target, headers) => {
+  ])("with %s is valid HTTP, and its body is read", async (_name, target, headers) => {
     const { body } = await send(headers, target);
 
     expect(body).toMatchObject({ ...INVALID, violations: [{ pointer: "/paymentId" }, {}, {}] });
@@ -159,7 +159,7 @@ describe("a call that is wrong in many fields", () => {
     },
   );
 
-  test("has 20 of its errors listed, and their total number", async () => {
+  test("gets 20 of its errors, and their total number", async () => {
     const request = refundOf("pay_1", membersOf(100));
     const { body } = await post<InvalidRequest>(server.url, "/v1/refunds", request);
 
@@ -189,7 +189,7 @@ describe("a call that comes too slowly", () => {
 describe("a call that garbage follows", () => {
   const server = useTestServer();
 
-  test("still gets its own response first", async () => {
+  test("gets its own response before the garbage is refused", async () => {
     using connection = await openConnection(server.url);
     const body = JSON.stringify(refundOf("pay_recent"));
 
@@ -208,7 +208,7 @@ describe("a target that names no path", () => {
     expect((await exchange(server.url, head("foo://[/"))).body).toMatchObject(problem(404, "NOT_FOUND"));
   });
 
-  test("is refused when it has a byte that is cut off elsewhere", async () => {
+  test("is refused when it has a byte that other servers cut off", async () => {
     const bytes = Buffer.from(head("/v1/refunds\xa0", { "Content-Length": 2 }), "latin1");
 
     expect((await exchange(server.url, bytes, "{}")).body).toMatchObject(INVALID);

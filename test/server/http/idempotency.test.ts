@@ -15,7 +15,7 @@ describe.each(engines)("on %s", (engine) => {
   const server = useTestServer({ engine });
   const issue = <Body = Refund>(body: unknown) => post<Body>(server.url, "/v1/refunds", body);
 
-  test("a payment that changes under every decision about it gets 503 in the end, and the requestKey stays free", async () => {
+  test("a refund whose payment changes during every attempt to save it gets 503, and its requestKey stays free", async () => {
     const { db } = server.database;
     await sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`.execute(
       db,

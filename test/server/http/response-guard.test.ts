@@ -107,7 +107,7 @@ describe("a response to an operation", () => {
     expectReplaced(await call(send), /body must have required property/);
   });
 
-  test("is replaced when it is the head of a stream, which then never begins", async () => {
+  test("is replaced when its headers begin a stream, which is then never sent", async () => {
     let begun = false;
     const stream: EventStream = () => {
       begun = true;
@@ -118,7 +118,7 @@ describe("a response to an operation", () => {
     expect(begun).toBe(false);
   });
 
-  test("passes in parts when it is as documented, and its callbacks run", async () => {
+  test("that is documented is sent in parts, and the callbacks of its writes run", async () => {
     const whole = JSON.stringify({ paymentId: "rfd_1", paymentStatus: "PENDING", clientReferenceId: null });
     const notified: string[] = [];
     const sent = await call((response) => {
@@ -137,7 +137,7 @@ function sending(stream: EventStream) {
     sendResponse(response.req, response as HttpResponse, { status: 200, stream });
 }
 
-test("a stream is cut off when its reader falls behind, and not before", async () => {
+test("a stream is cut off only when its reader falls behind", async () => {
   const streamOf = (bytes: number) => {
     respond = sending((send, end) => {
       send("x".repeat(bytes));

@@ -141,7 +141,7 @@ describe("a server whose PostgreSQL", () => {
     return { waiting, untilWaiting, end: () => holder.end() };
   }
 
-  test("has payments of many merchants locked serves the others all the while", async () => {
+  test("has payments of many merchants locked still serves the other merchants", async () => {
     const server = await deployment.start(UNHURRIED);
     // Of several merchants, because those of one hold few connections while they wait.
     const callers = await Promise.all(Array.from({ length: 6 }, () => createCaller(server, 4)));
@@ -158,7 +158,7 @@ describe("a server whose PostgreSQL", () => {
     expect(floods.flatMap(({ statuses }) => statuses)).toEqual(Array(24).fill(201));
   });
 
-  test("has a payment locked fails the calls that wait for it in time, stays ready, and does nothing of them later", async () => {
+  test("has a payment locked responds in time with 503, stays ready, and makes none of these refunds later", async () => {
     const server = await deployment.start(HASTY);
     const locked = await createPayment(server);
     const before = await countRows(server);
@@ -176,7 +176,7 @@ describe("a server whose PostgreSQL", () => {
     expect([payments - before.payments, events - before.events]).toEqual([1, 1]);
   });
 
-  test("has a payment locked serves another merchant all the while, and afterwards as many calls for it as may wait", async () => {
+  test("has a payment locked serves another merchant meanwhile, and then the calls that could wait for the payment", async () => {
     const server = await deployment.start(UNHURRIED);
     const [caller, other] = [await createCaller(server, 1), await createCaller(server, 1)];
     const holder = await lock(caller.paymentIds);
@@ -241,7 +241,7 @@ describe("a server", () => {
     expect([one, other].map(({ statuses }) => statuses)).toEqual(Array(2).fill(Array(AT_A_TIME).fill(201)));
   });
 
-  test("keeps nobody out because of callers whose bodies are on their way, however many they are", async () => {
+  test("serves new calls however many callers are still sending their bodies", async () => {
     await using server = await startTestServer();
     using connections = new DisposableStack();
     for (let caller = 0; caller < 2 * AT_A_TIME; caller += 1) {

@@ -47,7 +47,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
     ]);
   });
 
-  test("changes only together with its event, and is tried again until both can be written", async () => {
+  test("becomes AUTHORIZED only together with its event, and is tried again until both are stored", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW });
     const refund = await createRefund(paymentId);
     realNow = DUE;

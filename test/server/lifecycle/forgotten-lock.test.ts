@@ -6,7 +6,7 @@ import { accept, createSubscriber, respondWith, startReceiver } from "../../help
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
 import { PROMPT } from "./setup.ts";
 
-test("a transaction that somebody forgot to end holds up its own payment's refunds, and nobody else's work", async () => {
+test("a forgotten transaction delays only the refunds of the payment that it has locked", async () => {
   await using deployment = await createDeployment();
   const { DATABASE_URL: databaseUrl = "" } = deployment.env;
   const server = await deployment.start({ env: { METRICS_PORT: "0" } });

@@ -15,7 +15,7 @@ const endings = [
 const cases = engines.flatMap((engine) => endings.map((ending) => ({ engine, ...ending })));
 
 test.each(cases)(
-  "an original payment that ends as $status changes nothing at all when a part of it can't be written, on $engine",
+  "a payment that becomes $status is rolled back whole when one of its rows can't be written, on $engine",
   async ({ engine, move, status }) => {
     await using deployment = await createDeployment(engine);
     const server = await deployment.start({ realNow: () => NOW });

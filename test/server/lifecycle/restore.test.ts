@@ -38,7 +38,7 @@ const SENTENCE =
   /^the database went back to an earlier state and lacks the (refund rfd_\S+ of acme|payout at \d+), so all refunds are held: /;
 
 describe("a database that was restored", () => {
-  test("while no server ran is held by the first one that starts, and by no other once it is released", async () => {
+  test("while no server ran makes the first server that starts hold all refunds, and no later one after their release", async () => {
     await using business = await startBusiness();
     const { start, run, issue, payouts, untilPaid, alarms } = business;
     const [one, other] = [await start("one"), await start("other")];
@@ -71,7 +71,7 @@ describe("a database that was restored", () => {
     expect(await payouts()).not.toContain(paid.paymentId);
   });
 
-  test("under a running server is held before anything more is published", async () => {
+  test("under a running server makes it hold all refunds before it publishes another payout", async () => {
     await using business = await startBusiness();
     const { production, start, run, payouts, untilPaid, alarms } = business;
     const { db, close } = await production.database.open();
@@ -91,7 +91,7 @@ describe("a database that was restored", () => {
     await untilPaid({ paymentId });
   });
 
-  test("is not held after a restart, nor when all of it has moved to another database", async () => {
+  test("is not suspected after a restart or a complete move to another database", async () => {
     await using business = await startBusiness();
     const { start, issue, untilPaid, alarms } = business;
     const server = await start("one");
@@ -106,7 +106,7 @@ describe("a database that was restored", () => {
     expect([alarms(restarted), alarms(elsewhere)]).toEqual([[], []]);
   });
 
-  test("is noticed by servers that share one file, which each of them replaces whole", async () => {
+  test("is noticed by servers that share one file", async () => {
     await using business = await startBusiness();
     const database = await business.production.database.open();
     const original = await createOriginal(database.db, { merchant: "acme" });

@@ -21,7 +21,7 @@ const WORK_ON_REFUND = `
   from payments where payment_id = $1`;
 const SCAN = { body: { by: "PT0S" } };
 
-test("a server six hours ahead does nothing early, says so once, and goes on with the database's time when it is right", async () => {
+test("a server whose clock is six hours ahead does nothing early, logs that once, and works again when the clock is right", async () => {
   await using deployment = await createDeployment();
   const { env } = deployment;
   const { DATABASE_URL: databaseUrl = "" } = env;

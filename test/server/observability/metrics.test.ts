@@ -178,7 +178,7 @@ describe("the metrics of a server", () => {
     expect([...samples.keys()].some((name) => name.startsWith("database_pool"))).toBe(false);
   });
 
-  test("are read while calls have taken all connections, and say so", async () => {
+  test("can be read while calls use all connections, and show that", async () => {
     await using production = await startProduction();
     const server = await production.start({ env: { METRICS_PORT: "0" } });
     const token = await production.issuer.token();

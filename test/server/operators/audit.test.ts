@@ -38,7 +38,7 @@ async function createEmpty() {
 }
 
 describe("the record of what operators did", () => {
-  test("has who began which command, from where, and how it ended, and so has the log, with the chain's head", async () => {
+  test("has who ran which command, from where, and how it ended, as does the log", async () => {
     await using database = await createEmpty();
     const commands = [
       ["migrate"],
@@ -114,7 +114,7 @@ describe.each(engines)("the chain of the record on %s", (engine) => {
   };
 
   test.each(["update admin_actions set hash = hash", "delete from admin_actions", "truncate admin_actions"])(
-    "is not changed by its owner either, who has to switch the trigger off (%s)",
+    "can't be changed by the tables' owner while the trigger is on (%s)",
     async (change) => {
       await expect(sql.raw(change).execute(database.db)).rejects.toThrow("only grows");
     },

@@ -124,7 +124,7 @@ test("a check finds no difference in what servers and operators write, and the m
   expect(await readLastCheck(db)).toEqual({ differences: 0, ageSeconds: expect.any(Number) });
 });
 
-test("a check finds no difference in what a customer's reference has erased, but what was lost before or after", async () => {
+test("a check accepts what was erased by a customer's reference, and reports what was lost before or after", async () => {
   const { db } = stored;
   const payment = await createPayment(db, {
     merchant: "acme",

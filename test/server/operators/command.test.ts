@@ -121,7 +121,7 @@ describe("npm run admin", () => {
     });
   });
 
-  test("lists what is exhausted, without what the url hides, and sends it again", async () => {
+  test("lists exhausted deliveries without the secrets of their URLs, and sends them again", async () => {
     const { merchant, webhookId, subscriptionKey } = await createExhausted();
 
     const listed = await run(["deliveries", "--merchant", merchant]);

@@ -107,7 +107,7 @@ describe("npm run admin --", () => {
     [["block", "--merchant", "", "--reason", "x"], EMPTY],
     [["block", "--merchant", "acme", "--until", "2026-01-01", "--reason", "x"], "in the future"],
     [["unblock"], ONE_OF_THREE],
-  ])("refuses %j, of which it isn't clear whom it means", async (args, complaint) => {
+  ])("refuses %j, because the merchant isn't clear", async (args, complaint) => {
     const { code, stderr } = await run(...args);
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(complaint)]);

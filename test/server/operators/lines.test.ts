@@ -11,17 +11,20 @@ async function linesOf(text: string, chunkBytes: number): Promise<[number, strin
 }
 
 describe("the lines of a stream", () => {
-  test.each([1, 2, 3, 5, 100])("are found wherever its chunks end (chunks of %i)", async (chunkBytes) => {
-    expect(await linesOf("one\n\nthree\nélan 💶\nlast", chunkBytes)).toEqual([
-      [1, "one"],
-      [2, ""],
-      [3, "three"],
-      [4, "élan 💶"],
-      [5, "last"],
-    ]);
-    expect(await linesOf("one\n", chunkBytes)).toEqual([[1, "one"]]);
-    expect(await linesOf("", chunkBytes)).toEqual([]);
-  });
+  test.each([1, 2, 3, 5, 100])(
+    "are split correctly wherever a chunk ends (chunks of %i)",
+    async (chunkBytes) => {
+      expect(await linesOf("one\n\nthree\nélan 💶\nlast", chunkBytes)).toEqual([
+        [1, "one"],
+        [2, ""],
+        [3, "three"],
+        [4, "élan 💶"],
+        [5, "last"],
+      ]);
+      expect(await linesOf("one\n", chunkBytes)).toEqual([[1, "one"]]);
+      expect(await linesOf("", chunkBytes)).toEqual([]);
+    },
+  );
 
   test("take no memory when a line never ends", async () => {
     const MEGABYTES = 1_024;
@@ -53,7 +56,7 @@ describe("tasks in queue", () => {
     return { task, resolve, reject };
   }
 
-  test("follow each other where they have a key in common, and else run side by side", async () => {
+  test("run in order if they share a key, and in parallel otherwise", async () => {
     const log: string[] = [];
     const [a, b, c] = ["a", "b", "c"].map((name) => createTask(log, name)) as [Held, Held, Held];
     const queue = createKeyedQueue(10);

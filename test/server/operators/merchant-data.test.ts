@@ -99,7 +99,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     );
   });
 
-  test("is erased but for payments and refunds, which lose what the merchant wrote into them", async () => {
+  test("is erased, except for payments and refunds, which lose the merchant's texts", async () => {
     const { db } = database;
     const { merchant, payment, paymentId } = await createHistory();
     const other = await createHistory();
@@ -162,7 +162,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
       expect(left).not.toContain(text);
   });
 
-  test("is erased by a customer's reference, however new, and stays for as long as a delivery is to be made", async () => {
+  test("is erased by a customer's reference, however new it is, once its deliveries are finished", async () => {
     const { db } = database;
     const { merchant, payment, paymentId } = await createHistory();
     const other = await createHistory();
@@ -211,7 +211,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     );
   });
 
-  test("is kept where it is newer, or a delivery is still to be made", async () => {
+  test("is kept if it is newer, or a delivery is unfinished", async () => {
     const { merchant } = await createHistory();
     const stored = (await run(exportMerchant, { merchant, before: BEFORE })).printed;
 
@@ -235,7 +235,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
 test.each([
   [["erase", "--merchant", "acme", "--reference", "Jane"], "(not recorded)"],
   [["erase", "--reference=Jane", "--merchant", "acme"], "--reference=(not recorded)"],
-])("what names a customer is not recorded: %j", async (args, recorded) => {
+])("the record of commands contains no customer's reference: %j", async (args, recorded) => {
   await using production = await startProduction();
   const { DATABASE_URL = "" } = production.env;
   const { database } = await production.start();

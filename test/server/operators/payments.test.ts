@@ -141,7 +141,7 @@ describe("original payments fed from lines", () => {
     });
   });
 
-  test("are refused together with those that must follow them when they take too long, and hold up no others", async () => {
+  test("that take too long are refused with the lines that depend on them, and delay no others", async () => {
     const merchant = newMerchant();
     const lines = [
       put(merchant, "slow"),

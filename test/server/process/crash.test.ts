@@ -24,7 +24,7 @@ function untilDelivered(server: TestServer) {
 }
 
 describe("a server that is killed", () => {
-  test("before it has sent what it acknowledged: every event arrives from the next one", async () => {
+  test("before it has sent acknowledged events: the next server sends each of them", async () => {
     await using folder = await createDataDir();
     let responding = false;
     await using receiver = await startReceiver((...args) => {

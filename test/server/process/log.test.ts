@@ -27,7 +27,7 @@ async function createUnread() {
   return { server, stdout, ended, call };
 }
 
-test("a log that nobody reads for a while holds up no call, and nothing of it is lost", async () => {
+test("a log reader that pauses delays no call, and no line is lost", async () => {
   const { server, stdout, ended } = await createUnread();
 
   stdout.resume();
@@ -37,7 +37,7 @@ test("a log that nobody reads for a while holds up no call, and nothing of it is
   expect((await server.exit).stdout.match(/"status":401/g)).toHaveLength(CALLS);
 });
 
-test("a log that nobody reads any more does not hold up a stop", async () => {
+test("a log reader that has stopped reading doesn't delay a stop", async () => {
   const { server, ended } = await createUnread();
   const stoppedAtMs = performance.now();
 

@@ -25,7 +25,7 @@ describe("the server's process", () => {
     }
   });
 
-  test("responds to what is in flight after SIGINT, refuses what comes, and exits 0", async () => {
+  test("finishes the calls under way after SIGINT, refuses new ones, and exits with 0", async () => {
     await using server = await spawnServer();
     using idle = await openConnection(server.url);
     using inFlight = await openConnection(server.url);
@@ -63,7 +63,7 @@ describe("the server's process", () => {
     expect(exit.stderr).toContain(name);
   });
 
-  test("warns when it is open to others, and then accepts any name", async () => {
+  test("prints a warning when other machines can reach it, and then accepts any host name", async () => {
     await using server = await spawnServer({ env: { HOST: "0.0.0.0" } });
     using caller = await openConnection(server.url.replace("0.0.0.0", "127.0.0.1"));
 

@@ -3,7 +3,7 @@ import { startTestServer } from "../../helpers/server.ts";
 
 const headers = { Authorization: "Bearer sandbox_acme", Accept: "text/event-stream" };
 
-test("a stop ends the open streams before it waits for requests, which would wait for these streams", async () => {
+test("a stop ends open streams before it waits for requests", async () => {
   const server = await startTestServer({ drainMs: 1_000 });
   const stream = await fetch(`${server.url}/sandbox/changes`, { headers });
 

@@ -79,7 +79,7 @@ describe("the records of a merchant", () => {
     Object.assign(path, { webhookId, eventId: body.eventId });
   });
 
-  test.each(OF_ONE)("are to another merchant as those that do not exist (%s)", async (id, body) => {
+  test.each(OF_ONE)("get another merchant the 404 of records that don't exist (%s)", async (id, body) => {
     const state = async () => [
       await acme.get(path.paymentId),
       (await acme.sandbox("getSubscription", { path })).body,

@@ -23,7 +23,7 @@ describe("the sandbox's clock", () => {
   const read = async () => (await sandbox("getClock")).body.now;
   const advance = async (body: unknown) => (await sandbox("advanceClock", { body })).body.now;
 
-  test("shows real time until it is advanced, and then runs on from there", async () => {
+  test("shows real time until it is advanced, and then continues from there", async () => {
     expect(await read()).toBe(AT);
 
     expect(await advance({ by: "PT30M" })).toBe("2026-11-16T15:30:00.000Z");

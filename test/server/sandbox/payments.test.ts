@@ -44,7 +44,7 @@ describe("POST /sandbox/payments", () => {
     [{ status: "FAILED" }, null, ["payment.failed"]],
     [{ status: "COVERED" }, "2026-10-17T15:00:00.000Z", ["payment.covered"]],
     [{ status: "COVERED", settledAt: AT }, AT, ["payment.covered"]],
-  ])("makes what %j says", async (fields, settledAt, events) => {
+  ])("makes a payment with %j", async (fields, settledAt, events) => {
     const payment = await acme.create(fields);
 
     expect(payment).toMatchObject({ ...fields, settledAt });

@@ -150,7 +150,7 @@ describe("tomorrow's API in a sandbox", () => {
     );
   });
 
-  test("sends the same bytes with every attempt, also once it is switched, and lets nothing follow twice", async () => {
+  test("sends the same bytes with every attempt, even after it is switched off, and each additional event once", async () => {
     await using receiver = await startReceiver(respondWith(500));
     const { sandbox, subscribe } = await createSubscriber(server);
     await subscribe(receiver.url);

@@ -39,7 +39,7 @@ describe.each(engines)("deleting a merchant's data on %s", (engine) => {
 
 const postgres = useDatabase("postgres");
 
-test("deleting a merchant's data takes also a refund that is being saved when it begins", async () => {
+test("deleting a merchant's data includes a refund that is being saved meanwhile", async () => {
   const { db } = postgres;
   const payment = await createPayment(db, { merchant: newMerchant() });
   const transaction = await beginTransaction(db);

@@ -82,7 +82,7 @@ describe("a subscription", () => {
     expect(selections.map((_, index) => receivedBy(index).toSorted())).toEqual(expected);
   });
 
-  test("receives nothing of another merchant, of earlier, or of later than its end", async () => {
+  test("receives no events of another merchant, from before its start or after its end", async () => {
     await using receiver = await startReceiver();
     const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];
     await acme.refund();

@@ -29,7 +29,7 @@ async function countWaiting({ database }: TestServer): Promise<number> {
 }
 
 describe.each(engines)("a dead endpoint on %s", (engine) => {
-  test("with tens of thousands of deliveries queued holds up no healthy one, of its own merchant or another's", async () => {
+  test("with tens of thousands of queued deliveries delays no other endpoint, of its own merchant or another's", async () => {
     await using server = await startTestServer({ engine, webhooks: { drainMs: 0 } });
     await using healthy = await startReceiver();
     await using dead = await startRawReceiver(() => {}); // takes connections, and never responds

@@ -78,7 +78,7 @@ describe("the host name of a receiver", () => {
     expect(new Set(nameserver.queried.filter((name) => name.startsWith("silent"))).size).toBe(16);
   });
 
-  test("is looked up once for deliveries of the same time, and after a failure not again at once", async () => {
+  test("is looked up once for simultaneous deliveries, and after a failure not again at once", async () => {
     await using nameserver = await startZone();
     const { resolve } = createResolver({ nameservers: [nameserver.address] });
     const lookUp = () => Promise.allSettled([1, 2, 3].map(() => resolve("unknown.example.com", "acme")));

@@ -92,7 +92,7 @@ describe("two servers on one PostgreSQL", () => {
     expect([first?.webhookId, second?.webhookId]).toEqual(Array(2).fill(delivered.webhookId));
   });
 
-  test("one that stops gives back what it could not end, and the other one delivers it at once", async () => {
+  test("a server that stops releases unfinished deliveries, and the other one sends them at once", async () => {
     await using replicas = await createDeployment();
     const one = await replicas.start({ webhooks: { drainMs: 200 } });
     await using receiver = await startReceiver((...args) => {

@@ -44,7 +44,7 @@ test("while a secret replaces another, each delivery is verified with either, an
   expect(shown.body).toEqual({ ...body, oldSecretUntil: null });
 });
 
-test("a secret is not changed beside two others, nor of a subscription that has ended", async () => {
+test("a third secret during an overlap is refused, and so is one for an ended subscription", async () => {
   const acme = await createSubscriber(server);
   const key = await acme.subscribe("https://merchant.example.com/");
   await rotate(acme, key, { secretKey: FIRST });

@@ -78,7 +78,7 @@ describe.each(engines)("a delivery whose secret waits for a KMS on %s", (engine)
     expect(await attempts.where("webhook_id", "=", webhookId).execute()).toEqual([{ at: LATER }]);
   });
 
-  test("is given back, and not sent, where its lease could end before the attempt does", async () => {
+  test("is released, and not sent, if its lease could end before the attempt", async () => {
     const { attempt, receiver, worker, secret, read } = await createWaiting();
 
     await worker.begin([attempt], performance.now() + TIMEOUT_MS - 1);

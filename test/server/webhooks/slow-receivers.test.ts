@@ -11,7 +11,7 @@ const FOR_SLOW = 9;
 const SLOW_MS = 2_100;
 const TIMEOUT_MS = 60_000;
 
-test("slow receivers of many merchants keep no slot of a quick one, and have as many again at another server", async () => {
+test("slow receivers of many merchants take no slot of quick ones, and as many are served by another server", async () => {
   await using replicas = await createDeployment();
   const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };
   const server = await replicas.start({ webhooks: settings });
@@ -53,7 +53,7 @@ test("slow receivers of many merchants keep no slot of a quick one, and have as 
   expect(waiting).toBe(2 * FOR_SLOW);
 });
 
-test("receivers that were quick and become slow together keep a quick one waiting only until they count as slow", async () => {
+test("receivers that become slow together delay a quick one only until they count as slow", async () => {
   await using replicas = await createDeployment();
   const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };
   const server = await replicas.start({ webhooks: settings });

@@ -59,7 +59,7 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
     expect(await find()).toEqual([shareOf(other, 1)]);
   });
 
-  test("of a subscription that ends are not waited for when another transaction has locked them, nor claimed", async () => {
+  test("of an ending subscription are neither waited for nor claimed while another transaction has locked them", async () => {
     await emit();
     await emit("acc_2");
     const [locked] = await pending();

@@ -18,7 +18,7 @@ describe("time limits on postgres", () => {
   const stored = forEachTest(() => createTestDatabase("postgres"));
   const open = (url = stored.url) => openDatabase({ databaseUrl: url, dataDir: "unused", limits: LIMITS });
 
-  test("end a statement of a call, and none of the background's", async () => {
+  test("end a slow statement of a call, but not of the background", async () => {
     const { db, background, connection, close } = await open();
     const long = sql`select pg_sleep(2.5)`;
 
@@ -48,7 +48,7 @@ describe("time limits on postgres", () => {
     await Promise.all([database.close(), other.close()]);
   });
 
-  test("give up a connection on which nothing comes, at once also its transaction, and no later statement gets it", async () => {
+  test("close a silent connection with its transaction, and no later statement uses it", async () => {
     await using proxy = await startSilentProxy(stored.url);
     const { db, close, readTime } = await open(proxy.url);
     await readTime();
@@ -72,7 +72,7 @@ describe("time limits on postgres", () => {
     await close();
   });
 
-  test("hold for the end of the database as well", async () => {
+  test("apply to closing the database, too", async () => {
     await using proxy = await startSilentProxy(stored.url);
     const database = await open(proxy.url);
     await database.readTime();

@@ -73,7 +73,7 @@ describe.each(engines)("a database of an older release on %s", (engine) => {
     expect(await getDebit(db, payment)).toEqual(payment);
   });
 
-  test("stays as it was when a migration fails", async () => {
+  test("is unchanged when a migration fails", async () => {
     await (await stored.open()).close();
 
     await expect(stored.open({ migrations: BROKEN })).rejects.toMatchObject({ code: "42P01" });

@@ -80,7 +80,7 @@ describe("a database whose own settings are hostile", () => {
   });
 });
 
-test("the results of attempts alone do not wait for the disk, unlike claims and what follows on their connection", async () => {
+test("only results of attempts are committed without waiting for the disk", async () => {
   await using stored = await createTestDatabase("postgres");
   const { db } = await stored.open();
   const merchant = newMerchant();

@@ -91,7 +91,7 @@ test("a wrong password says what to correct", () => {
   });
 });
 
-test("an error of the start that is not known stays what it is", () => {
+test("an unknown error of the start is passed on unchanged", () => {
   const other = new Error("something else");
 
   expect(explainStartError(other)).toBe(other);

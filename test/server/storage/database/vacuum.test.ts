@@ -29,7 +29,7 @@ async function readWear({ db }: Database, table: string): Promise<Wear | undefin
   return rows[0];
 }
 
-test("a vacuum clears the tables that are worn, and leaves the others alone", async () => {
+test("a vacuum cleans the tables with many dead rows, and no others", async () => {
   await using folder = await createDataDir();
   const database = await openDatabase(folder);
   onTestFinished(database.close);

@@ -68,7 +68,7 @@ describe.each(engines)("held refunds on %s", (engine) => {
     expect([await held(merchant), await held(newMerchant())]).toEqual([true, false]);
   });
 
-  test("are decided again when the hold came after the decision", async () => {
+  test("are decided again if the hold began after the first decision", async () => {
     const { db } = database;
     const [payment] = await createPayments(LONG_AGO);
     const decided = await decideRefund(db, payment);
@@ -84,7 +84,7 @@ describe.each(engines)("held refunds on %s", (engine) => {
 describe("a hold on postgres", () => {
   const database = useDatabase("postgres");
 
-  test("is in force only when the refunds that had begun before are done", async () => {
+  test("takes effect only when the refunds that began before are saved", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
     const decided = await decideRefund(db, payment);

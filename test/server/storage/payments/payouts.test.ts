@@ -32,7 +32,7 @@ describe.each(engines)("the payout feed on %s", (engine) => {
   const read = (after = 0, limit = 100) => readFeed(database.db, after, limit);
   const idsOf = (payouts: readonly { paymentId: string }[]) => payouts.map(({ paymentId }) => paymentId);
 
-  test("has every authorized refund once, in the order of authorization, whichever way it was authorized", async () => {
+  test("has every authorized refund once, in the order of authorization", async () => {
     const { db } = database;
     const due = await createRefund(db, await createPayment(db, { merchant: newMerchant() }));
     const original = await settledLongAgo();
@@ -107,7 +107,7 @@ describe.each(engines)("the payout feed on %s", (engine) => {
     expect(await listPayouts(db, { after: (Date.now() + 60_000) * 1_000, limit: 1 })).toBe("unknown-cursor");
   });
 
-  test("goes on after the highest position, also when the database has forgotten some or its clock is behind", async () => {
+  test("continues after the highest position, even after a restore or with the database's clock behind", async () => {
     const { db } = database;
     const original = await settledLongAgo();
     const published = await createRefund(db, original);
@@ -150,7 +150,7 @@ describe("the payout feed, at the same time on postgres", () => {
     expect(await readFeed(db, before[0]?.cursor ?? 0)).toMatchObject([{ paymentId: early.paymentId }]);
   });
 
-  test("is published by one server at a time, so that no reader passes over a lower position", async () => {
+  test("is published by one server at a time, so that no reader misses a lower position", async () => {
     const { db } = database;
     const merchant = newMerchant();
     const original = await createPayment(db, { merchant, settledAt: LONG_AGO });

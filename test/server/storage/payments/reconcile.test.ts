@@ -122,7 +122,7 @@ describe.each(engines)("a refund that the payment system knows, on %s", (engine)
     expect(await reconcile(asKnown(other, original))).toBe("unchanged");
   });
 
-  test("pays for the refund that was issued with its requestKey after the restore", async () => {
+  test("counts as the payout of a refund with the same requestKey that was issued after the restore", async () => {
     const { db } = database;
     const original = await settled();
     const repeated = await createRefund(db, original, { requestKey: "key" });

@@ -90,7 +90,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 60_00 });
   });
 
-  test("do not fail for the amount of another one that is not saved", async () => {
+  test("don't fail because of the amount of one that isn't saved", async () => {
     const { db } = database;
     const { sizes, ...store } = openQueue(db);
     const payment = await createPayment(db, { merchant: newMerchant() });
@@ -121,7 +121,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     expect(refunded.map(({ refundedCents }) => refundedCents)).toEqual([10_00, 0, 0]);
   });
 
-  test("do not fail with one that the store refuses", async () => {
+  test("are saved although the store refuses one of them", async () => {
     const { db } = database;
     const { sizes, ...store } = openQueue(db);
     const merchant = newMerchant();
@@ -174,7 +174,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     }
   });
 
-  test("are not begun when they were abandoned before", async () => {
+  test("that timed out before are not saved", async () => {
     const { db } = database;
     const { sizes, ...store } = openQueue(db);
     const merchant = newMerchant();

@@ -105,7 +105,7 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await issueRefund(db, payment)).toMatchObject(afterwards);
   });
 
-  test("is saved on an older decision that still holds", async () => {
+  test("is saved by an older decision that is still right", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant() });
     const decided = await decideRefund(db, payment, { amountCents: 60_00 });

@@ -82,7 +82,7 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     });
   });
 
-  test("stays as it is when the change is repeated, and an overlap of 0 ends the present one", async () => {
+  test("is unchanged when the command is repeated, and an overlap of 0 ends the previous one", async () => {
     await change("second", 24);
 
     const repeated = await change("second", 48, { now: plusHours(1) });
@@ -100,7 +100,7 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     expect((await stored()).old_secret_ciphertext).toBeNull();
   });
 
-  test("is changed by one of those that change it at the same time, and each knows which", async () => {
+  test("is changed by only one of two simultaneous commands, and both report which", async () => {
     const wishes = ["second", "third", "fourth"];
 
     const results = await Promise.all(wishes.map((wish) => change(wish, 24)));
@@ -110,7 +110,7 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     expect(await secretsAt(plusHours(1))).toEqual([winner, "first"]);
   });
 
-  test("and the one before are gone when the subscription ends, and can't be changed any more", async () => {
+  test("is deleted with the previous one when the subscription ends, and can't be changed any more", async () => {
     await change("second", 24);
 
     await endSubscription(database.db, { merchant, subscriptionKey, now: plusHours(1) });
@@ -124,7 +124,7 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     );
   });
 
-  test("and the one before need their encryption key, and get the next one together", async () => {
+  test("and the previous one are re-encrypted together when the encryption key changes", async () => {
     const next = ownKey(randomBytes(32));
     await change("second", 24);
     const usesOf = async (id: Buffer) =>

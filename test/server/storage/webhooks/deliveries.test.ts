@@ -107,7 +107,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(pages).toBeLessThan(4_000);
   });
 
-  test("are recorded together: each as it went, and as one of them ended the subscription", async () => {
+  test("are recorded together, each with its own result, including one that ended the subscription", async () => {
     for (const id of ["acc_1", "acc_2", "acc_3", "acc_4"]) await emit(id);
     const other = await subscribe();
     await emit("acc_5");
@@ -178,7 +178,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
       expect(await states()).toEqual([["DELIVERED", 1]]);
     });
 
-    test("that is given back lets another one begin at once", async () => {
+    test("that is released can be taken again at once", async () => {
       const attempt = await createAttempt();
 
       await releaseClaim(database.db, attempt);
@@ -188,7 +188,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     });
   });
 
-  test("of a subscription that ends are ended, except those in hand, which end by their result", async () => {
+  test("end with their subscription, except those under way, which end with their result", async () => {
     const attempt = await createAttempt();
     await emit("acc_2");
     await emit("acc_3");
@@ -224,7 +224,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(await endSubscription(database.db, { merchant, subscriptionKey, now: NOW })).toBe(false);
   });
 
-  test("of an ended subscription are never sent again, not even those that were to be", async () => {
+  test("of an ended subscription are never sent again, even if a redelivery was requested", async () => {
     const delivered = await createAttempt();
     await record(delivered);
     const redeliverIt = () => redeliver(database.db, { merchant, webhookId: delivered.webhookId, now: NOW });

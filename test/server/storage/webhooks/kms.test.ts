@@ -27,7 +27,7 @@ function verifyAll({ received }: Receiver): void {
 }
 
 describe("an encryption key that a KMS holds", () => {
-  test("is asked once for a merchant, and when it is away, only those who subscribe anew wait for it", async () => {
+  test("is asked once for each merchant; while the KMS is unavailable, only new merchants' subscriptions fail", async () => {
     // The program refuses to run where it can see the secrets of the server.
     vi.stubEnv("ENCRYPTION_KEY", ENCRYPTION_KEY);
     vi.stubEnv("PGPASSWORD", "password");
@@ -61,7 +61,7 @@ describe("an encryption key that a KMS holds", () => {
     verifyAll(receiver);
   });
 
-  test("takes over from one in the settings, and hands back to it", async () => {
+  test("replaces a key of the settings, and can be replaced by one", async () => {
     await using kms = await startKms();
     await using receiver = await startReceiver();
     await using database = await createTestDatabase("postgres");

@@ -41,7 +41,7 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     expect(await insert(merchant)).toBe("limit");
   });
 
-  test("are not stored once their callers no longer wait, because nobody would know their keys", async () => {
+  test("are not stored after their call has timed out, because nobody would know their keys", async () => {
     const { db } = database;
     const merchant = newMerchant();
     const caller = { subject: null, clientId: null, tokenId: null, address: null };
@@ -67,7 +67,7 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     expect(await findSubscriptionTo(db, { merchant, url })).toBeUndefined();
   });
 
-  test("can't pass the limit together", async () => {
+  test("can't exceed the limit by simultaneous calls", async () => {
     const merchant = newMerchant();
 
     const inserted = await Promise.all(
