@@ -130,7 +130,7 @@ function createHandlers(parts: AppParts): Handlers {
   const { store, clock, encryptionKeys, observer, onIssued, logger } = parts;
   const encrypt = (merchant: string, secret: string) =>
     encryptionKeys.encrypt(merchant, secret).catch((error: unknown) => {
-      throw unavailable(error); // the KMS may not respond
+      throw unavailable(error);
     });
   return {
     issueRefund: observeIssued(issueRefund(store, clock.realNow), (merchant, refund) => {

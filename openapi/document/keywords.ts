@@ -101,7 +101,7 @@ const SAY_IT = "say the same in the description as well";
 
 /**
  * Every keyword that documents of this project may use: what it limits, how two values of it compare, which values obey it and
- * which break it. A new one is an entry here; the semantic diff, the fuzzer, the requests of each constraint, the mutants, the
+ * which break it. A new one is an entry here; the semantic diff, the requests of each constraint, the mutants, the
  * console, the document for 3.0 and the lint rules read it.
  */
 export const KEYWORDS: Readonly<Record<string, Keyword>> = {

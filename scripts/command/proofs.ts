@@ -28,11 +28,6 @@ export const PROOFS = {
     description:
       "Kills real processes at random moments, breaks their database, network, disk and clock, and compares the responses that callers got with what is stored afterwards.",
   },
-  fuzz: {
-    file: "test/proofs/fuzz/fuzz.ts",
-    description:
-      "Sends valid and invalid requests, generated from the contract, to a sandbox until a response is wrong. The oracle is in test/proofs/fuzz.",
-  },
   generators: {
     file: "test/proofs/generators/generators.ts",
     description:

@@ -25,7 +25,6 @@ const longSteps: readonly Step[] = [
     env: { MODEL_COMMANDS: "2000" },
   },
   proof("every mutant of the contract is killed", "mutation"),
-  proof("20,000 fuzzed calls", "fuzz", "--runs", "20000"),
   proof("clients of other generators", "generators"),
   proof("faults, five rounds", "faults", "--rounds", "5"),
   proof("a cluster of PostgreSQL, where Citus is installed", "engines"),

@@ -9,11 +9,8 @@ export type StoreSettings = {
   /** A folder, or {@link IN_MEMORY}. */
   dataDir: string;
   /** The first encrypts, the others only decrypt. Empty: the embedded sandbox makes and keeps its own. */
-  encryptionKeys: readonly WrappingKeySetting[];
+  encryptionKeys: readonly Buffer[];
 };
-
-/** A key of 32 bytes, or the command line of a program that has a KMS use its key. */
-export type WrappingKeySetting = { key: Buffer } | { command: string };
 
 /** In place of a data folder: the embedded store is in memory, and gone when the process ends. */
 export const IN_MEMORY = ":memory:";
@@ -34,7 +31,7 @@ export function readStoreSettings(env: Environment, { production }: { production
   const encryptionKeys = readEncryptionKeys(env);
   if (databaseUrl && encryptionKeys.length === 0) {
     throw new ConfigError(
-      "ENCRYPTION_KEY is required with DATABASE_URL, or ENCRYPTION_KEY_COMMAND: every replica needs the same key. Make one with: openssl rand -base64 32",
+      "ENCRYPTION_KEY is required with DATABASE_URL: every replica needs the same key. Make one with: openssl rand -base64 32",
     );
   }
   if (production) requireRandom(encryptionKeys);
@@ -62,7 +59,7 @@ export function readRetentionDays(env: Environment): number | undefined {
 export type CommandSettings = {
   databaseUrl: string;
   /** The same as a server's, and at least one. Throws {@link ConfigError}. */
-  requireEncryptionKeys(): readonly WrappingKeySetting[];
+  requireEncryptionKeys(): readonly Buffer[];
   /** As servers have it. Throws {@link ConfigError}. */
   retentionDays(): number | undefined;
 };
@@ -83,10 +80,7 @@ export function readCommandSettings(environment: Environment): CommandSettings {
   requireTls(databaseUrl, env);
   const requireEncryptionKeys = () => {
     const keys = readEncryptionKeys(env);
-    if (keys.length === 0)
-      throw new ConfigError(
-        "ENCRYPTION_KEY is required, or ENCRYPTION_KEY_COMMAND: the key to encrypt with.",
-      );
+    if (keys.length === 0) throw new ConfigError("ENCRYPTION_KEY is required: the key to encrypt with.");
     requireRandom(keys);
     return keys;
   };
@@ -105,21 +99,13 @@ function readDataDir(text: string): string {
   return text === IN_MEMORY ? IN_MEMORY : resolve(text);
 }
 
-/**
- * The key of ENCRYPTION_KEY, ENCRYPTION_KEY_COMMAND, and the keys of ENCRYPTION_KEYS_OLD, in this order; none when neither of the
- * first two is set. Throws {@link ConfigError}.
- */
-function readEncryptionKeys(env: Environment): WrappingKeySetting[] {
-  const command = env.ENCRYPTION_KEY_COMMAND?.trim();
-  const current: WrappingKeySetting[] = [
-    ...(env.ENCRYPTION_KEY ? [{ key: decodeKey("ENCRYPTION_KEY", env.ENCRYPTION_KEY.trim()) }] : []),
-    ...(command ? [{ command }] : []),
-  ];
+/** The key of ENCRYPTION_KEY and those of ENCRYPTION_KEYS_OLD, in this order. Throws {@link ConfigError}. */
+function readEncryptionKeys(env: Environment): Buffer[] {
+  const current = env.ENCRYPTION_KEY ? [decodeKey("ENCRYPTION_KEY", env.ENCRYPTION_KEY.trim())] : [];
   const old = (env.ENCRYPTION_KEYS_OLD || "").split(/[\s,]+/).filter((text) => text !== "");
-  if (current.length === 0 && old.length > 0) {
-    throw new ConfigError("ENCRYPTION_KEYS_OLD requires ENCRYPTION_KEY or ENCRYPTION_KEY_COMMAND.");
-  }
-  return [...current, ...old.map((text) => ({ key: decodeKey("ENCRYPTION_KEYS_OLD", text) }))];
+  if (current.length === 0 && old.length > 0)
+    throw new ConfigError("ENCRYPTION_KEYS_OLD requires ENCRYPTION_KEY.");
+  return [...current, ...old.map((text) => decodeKey("ENCRYPTION_KEYS_OLD", text))];
 }
 
 function decodeKey(name: "ENCRYPTION_KEY" | "ENCRYPTION_KEYS_OLD", text: string): Buffer {
@@ -133,11 +119,10 @@ function decodeKey(name: "ENCRYPTION_KEY" | "ENCRYPTION_KEYS_OLD", text: string)
 }
 
 /** Refuses a first key that was typed rather than made: all zeros, one byte repeated, bytes counted up. */
-function requireRandom([first]: readonly WrappingKeySetting[]): void {
-  if (!first || "command" in first) return;
-  const { key } = first;
-  const steps = new Set(key.subarray(1).map((byte, index) => byte - (key[index] ?? 0)));
-  if (new Set(key).size >= LEAST_DIFFERENT_BYTES && steps.size > 1) return;
+function requireRandom([first]: readonly Buffer[]): void {
+  if (!first) return;
+  const steps = new Set(first.subarray(1).map((byte, index) => byte - (first[index] ?? 0)));
+  if (new Set(first).size >= LEAST_DIFFERENT_BYTES && steps.size > 1) return;
   throw new ConfigError(
     "ENCRYPTION_KEY is not random, so it protects nothing. Make one with: openssl rand -base64 32",
   );

@@ -16,7 +16,7 @@ import {
   findSubscriptions,
 } from "../storage/operators/webhook-lists.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
-import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
+import { ownKey } from "../storage/webhooks/wrapping-keys.ts";
 import { defineAudit } from "./audit-commands.ts";
 import { defineCheck } from "./check-command.ts";
 import {
@@ -192,7 +192,7 @@ function defineSubscriptions(program: Command, run: RunWork): void {
     .action((subscriptionKey: string, file: string | undefined, { overlap }: { overlap: number }) =>
       run(async (context) => {
         const { settings, signal, stdin } = context;
-        const encryptionKeys = createEncryptionKeys(settings.requireEncryptionKeys().map(openWrappingKey));
+        const encryptionKeys = createEncryptionKeys(settings.requireEncryptionKeys().map(ownKey));
         const input = addAbortSignal(signal, file === undefined ? stdin : createReadStream(file));
         return rotateSecret(
           { ...(await openStore(context)), encryptionKeys, input },
@@ -204,11 +204,10 @@ function defineSubscriptions(program: Command, run: RunWork): void {
   program
     .command("rotate-key")
     .description("encrypt with the present key every secret that an earlier one has encrypted")
-    .option("--all", "also those of the present key, such as after a KMS has changed its key", false)
-    .action(({ all }: { all: boolean }) =>
+    .action(() =>
       run(async ({ database, settings, output }) => {
-        const keys = createEncryptionKeys(settings.requireEncryptionKeys().map(openWrappingKey));
-        return rotateKey((onBatch) => rotateSecrets(database.db, keys, { all, onBatch }), output);
+        const keys = createEncryptionKeys(settings.requireEncryptionKeys().map(ownKey));
+        return rotateKey((onBatch) => rotateSecrets(database.db, keys, { onBatch }), output);
       }),
     );
 }

@@ -15,10 +15,7 @@ export type DeliveryHeaders = Partial<TraceContext> & {
   readonly "webhook-signature": string;
 };
 
-/**
- * The secrets that sign a delivery, which may have to wait for a KMS. Undefined when the key that encrypted one is not configured,
- * or its KMS does not respond.
- */
+/** The secrets that sign a delivery. Undefined when the key that encrypted one is not configured. */
 export async function readSecrets(
   { merchant, secretCiphertexts }: Pick<Attempt, "merchant" | "secretCiphertexts">,
   encryptionKeys: EncryptionKeys,

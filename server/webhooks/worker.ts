@@ -124,7 +124,7 @@ export class Worker {
     try {
       const make = attempts?.makeAttempt ?? makeAttempt;
       const secretKeys = await this.#readSecrets(attempt);
-      // Reading them may have waited for a KMS. The lease must not end before the attempt does: another server would send it, too.
+      // The lease must not end before the attempt does: another server would send it, too.
       const inTime = !signal.aborted && performance.now() + timeoutMs <= leaseEndsMs;
       const result = inTime
         ? await make(attempt, { ...this.#parts, secretKeys, connections: this.#connections, signal })

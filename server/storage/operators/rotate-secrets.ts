@@ -24,18 +24,20 @@ export type Rotation = {
  * Encrypts with the first key every secret that another key has encrypted, in batches of one transaction each. Interrupted
  * and run again, it continues. Secrets that servers write meanwhile are not overwritten.
  *
- * @param options.all also encrypts those that the first key has encrypted, such as after a KMS has changed its key
  * @param options.onBatch called after each batch
  */
 export async function rotateSecrets(
   db: Db,
   keys: EncryptionKeys,
-  { all = false, onBatch = () => {} }: { all?: boolean; onBatch?: (rotation: Rotation) => void } = {},
+  { onBatch = () => {} }: { onBatch?: (rotation: Rotation) => void } = {},
 ): Promise<Rotation> {
   let rotation: Rotation = { seen: 0, rotated: 0, unreadable: [] };
   for (const column of SECRET_COLUMNS) {
     for await (const batch of readBatches(db, column)) {
-      const fresh = await toFresh(all ? batch : batch.filter((row) => !keys.isCurrent(row.secret)), keys);
+      const fresh = await toFresh(
+        batch.filter((row) => !keys.isCurrent(row.secret)),
+        keys,
+      );
       rotation = {
         seen: rotation.seen + batch.length,
         rotated: rotation.rotated + (await writeBatch(db, column, fresh.rows)),

@@ -3,10 +3,10 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { ADMIN_COMMAND, ConfigError } from "../../config/environment.ts";
-import { IN_MEMORY, type WrappingKeySetting } from "../../config/store-settings.ts";
+import { IN_MEMORY } from "../../config/store-settings.ts";
 import type { Db } from "../database/tables.ts";
 import { createEncryptionKeys, type EncryptionKeys } from "./secrets.ts";
-import { KEY_BYTES, openWrappingKey, ownKey, type WrappingKey } from "./wrapping-keys.ts";
+import { KEY_BYTES, ownKey, type WrappingKey } from "./wrapping-keys.ts";
 
 /** Secrets of live subscriptions that one key has encrypted. */
 export type KeyUse = { readonly keyId: Uint8Array; readonly secrets: number };
@@ -25,48 +25,36 @@ export async function readKeyUses(db: Db): Promise<KeyUse[]> {
  * The configured keys, or without any that of the embedded sandbox, which is created once and kept in its data folder. Call it
  * only while the folder is locked.
  *
- * @throws ConfigError when a key is missing that some deliveries need to be signed: each of them would use up its attempts; and
- *   when the command of the first key fails
+ * @throws ConfigError when a key is missing that some deliveries need to be signed: each of them would use up its attempts
  */
 export async function openEncryptionKeys(
-  { encryptionKeys, dataDir }: { encryptionKeys: readonly WrappingKeySetting[]; dataDir: string },
+  { encryptionKeys, dataDir }: { encryptionKeys: readonly Buffer[]; dataDir: string },
   uses: readonly KeyUse[],
 ): Promise<EncryptionKeys> {
   if (encryptionKeys.length > 0) {
     const remedy = `Add the key to ENCRYPTION_KEYS_OLD, or end those subscriptions with: ${ADMIN_COMMAND} subscription disable`;
-    return requireKeys(encryptionKeys.map(openWrappingKey), uses, { location: "ENCRYPTION_KEY", remedy });
+    return requireKeys(encryptionKeys.map(ownKey), uses, { location: "ENCRYPTION_KEY", remedy });
   }
   if (dataDir === IN_MEMORY) return createEncryptionKeys([ownKey(randomBytes(KEY_BYTES))]);
   const location = join(dataDir, "encryption.key");
   const kept = await readKey(location);
   const remedy = `Put the key back, or remove the folder ${dataDir} to begin anew.`;
-  await requireKeys(kept ? [ownKey(kept)] : [], uses, { location, remedy });
+  requireKeys(kept ? [ownKey(kept)] : [], uses, { location, remedy });
   return createEncryptionKeys([ownKey(kept ?? (await createKey(location)))]);
 }
 
-async function requireKeys(
+function requireKeys(
   keys: readonly WrappingKey[],
   uses: readonly KeyUse[],
   { location, remedy }: { location: string; remedy: string },
-): Promise<EncryptionKeys> {
+): EncryptionKeys {
   const missing = uses.filter(({ keyId }) => !keys.some(({ id }) => id.equals(keyId)));
-  if (missing.length === 0) {
-    for (const key of keys) await tryOut(key);
-    return createEncryptionKeys(keys);
-  }
+  if (missing.length === 0) return createEncryptionKeys(keys);
   const count = missing.reduce((sum, { secrets }) => sum + secrets, 0);
   const names = missing.map(({ keyId }) => Buffer.from(keyId).toString("hex")).join(", ");
   throw new ConfigError(
     `${location} lacks the key (id ${names}) that encrypted the secretKeys of ${count} live subscriptions. ${remedy}`,
   );
-}
-
-/** A program that fails is found when the server starts, and not by the first merchant who subscribes. */
-async function tryOut(key: WrappingKey): Promise<void> {
-  const dataKey = randomBytes(KEY_BYTES);
-  const opened = await key.unwrap(await key.wrap(dataKey));
-  if (!opened.equals(dataKey))
-    throw new ConfigError("ENCRYPTION_KEY_COMMAND does not unwrap what it has wrapped.");
 }
 
 /** Undefined when there is none, or an empty one that a power cut left. */

@@ -25,7 +25,7 @@ export type EncryptionKeys = {
   isCurrent(stored: Uint8Array): boolean;
 };
 
-/** Data keys that are kept in memory, so that a KMS is asked once for each and not for each delivery. */
+/** Data keys that are kept in memory, so that each is unwrapped once and not for each delivery. */
 const MAX_DATA_KEYS = 10_000;
 
 type DataKey = {

@@ -67,7 +67,6 @@ describe("a delivery as it was sent", () => {
   });
 });
 
-/** Most changes are drawn by `fuzzed-webhooks.test.ts`. */
 describe("a delivery that was changed", () => {
   const { body, headers } = signDelivery();
   const signature = headers["webhook-signature"];

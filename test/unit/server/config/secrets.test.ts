@@ -14,16 +14,19 @@ const DATABASE_URL = "postgres://user@localhost/refunds";
 const CERTIFICATE = "test/fixtures/tls/receiver.pem";
 const WEBHOOK_PROXY = "http://user:password@proxy.internal:3128";
 const SECRETS = { DATABASE_URL, ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: OLD_KEY, WEBHOOK_PROXY };
-const toSetting = (text: string) => ({ key: Buffer.from(text, "base64") });
+const toSetting = (text: string) => Buffer.from(text, "base64");
 
 describe("the settings", () => {
-  test("of keys say by which one secrets are encrypted: the key, or without it the command", () => {
-    const ENCRYPTION_KEY_COMMAND = " /usr/bin/kms --name refunds";
-    const command = { command: "/usr/bin/kms --name refunds" };
-    const both = { DATABASE_URL, ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_COMMAND, ENCRYPTION_KEYS_OLD: OLD_KEY };
+  test("of keys take one for each line, too, and nothing else that is not a key", () => {
+    const read = (more: Record<string, string>) =>
+      readConfig({ ENCRYPTION_KEY: KEY, ...more }).encryptionKeys;
 
-    expect(readConfig(both).encryptionKeys).toEqual([toSetting(KEY), command, toSetting(OLD_KEY)]);
-    expect(readConfig({ ...both, ENCRYPTION_KEY: "" }).encryptionKeys).toEqual([command, toSetting(OLD_KEY)]);
+    const lines = `${OLD_KEY}\r\n${RANDOM_KEY}\n\n, ${KEY.replace("=", "")}\n`;
+    expect(read({ ENCRYPTION_KEYS_OLD: lines })).toEqual([KEY, OLD_KEY, RANDOM_KEY, KEY].map(toSetting));
+    expect(read({ ENCRYPTION_KEY: ` ${KEY}\n` })).toEqual([toSetting(KEY)]);
+    for (const wrong of [`${OLD_KEY}garbage`, `${OLD_KEY} # of 2025`, `${OLD_KEY}${KEY}`])
+      for (const name of ["ENCRYPTION_KEY", "ENCRYPTION_KEYS_OLD"])
+        expect(() => read({ [name]: wrong })).toThrow(`${name} must be`);
   });
 
   test.each(SECRET_SETTINGS)(
