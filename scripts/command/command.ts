@@ -26,10 +26,6 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
 /** The value of `--seed`: the same seed makes the same random choices again. */
 export const seedNumber = wholeNumber(0, 999_999_999);
 
-export function randomSeed(): number {
-  return Date.now() % 1_000_000_000;
-}
-
 /** Collects the values of an option that may be given several times. */
 export function collect(text: string, before: readonly string[]): readonly string[] {
   return [...before, text];
