@@ -24,8 +24,9 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     reason: "A header that is there is a text, and never null.",
-    matches: ({ name }) =>
-      /^\/components\/(headers|parameters)\/\w+\/schema\/type type loosened to \["string","null"\]$/.test(
+    matches: ({ name }, { type }) =>
+      type === "string" &&
+      /^\/components\/(headers|parameters)\/\w+\/schema\/type type (removed|loosened to \["string","null"\])$/.test(
         name,
       ),
   },
