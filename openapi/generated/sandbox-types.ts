@@ -113,7 +113,7 @@ export interface paths {
         };
         /**
          * Read the clock
-         * @description The current time of the sandbox.
+         * @description The time of the sandbox, whether today is a business day, and when the next of your waiting refunds and deliveries is due.
          */
         get: operations["getClock"];
         put?: never;
@@ -138,26 +138,6 @@ export interface paths {
          * @description Moves the clock forward, for all merchants, and responds when every refund that fell due has been authorized. Give one of these: a time, a duration, or business days. Parallel calls run one after the other.
          */
         post: operations["advanceClock"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/sandbox/clock/due": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * See what is due next
-         * @description The time, whether today is a business day, and when each of your waiting refunds and deliveries is due.
-         */
-        get: operations["getDue"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -220,27 +200,6 @@ export interface paths {
          *     its schedule. Nothing can be sent to a subscription that has ended, because its secret is gone.
          */
         post: operations["redeliver"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/sandbox/redeliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send many deliveries again
-         * @description Sends each delivery that matches all of the given fields once more, as the call for a single delivery does. Without fields,
-         *     it sends all of your deliveries. Those of subscriptions that have ended are left out, because their secrets are gone.
-         */
-        post: operations["redeliverMany"];
         delete?: never;
         options?: never;
         head?: never;
@@ -331,26 +290,6 @@ export interface paths {
          * @description Emits an account or customer event, which no operation of this service does, so that you can test every category.
          */
         post: operations["emitEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/sandbox/events/{eventId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get an event
-         * @description One of your events, with the exact text that is delivered. To see where it went, list deliveries with its `eventId`.
-         */
-        get: operations["getEvent"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -512,11 +451,7 @@ export interface paths {
         get: operations["getCoverage"];
         put?: never;
         post?: never;
-        /**
-         * Reset coverage
-         * @description Forgets what your calls and deliveries met, such as before a test suite runs.
-         */
-        delete: operations["clearCoverage"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -962,13 +897,47 @@ export interface components {
             /** @description Why the payment can't make the transition. */
             errorDetails: components["schemas"]["ImpossibleMoveErrorDetails"];
         };
-        /** @description The time of the sandbox. */
-        Clock: {
+        /** @description Today's date in Eastern time. */
+        Today: {
+            /**
+             * Format: date
+             * @description ISO 8601.
+             */
+            date: string;
+            /** @description Whether the Federal Reserve is open. */
+            businessDay: boolean;
+            /** @description Why it is closed, such as `Thanksgiving Day` or `Saturday`; `null` on a business day. */
+            closedFor: string | null;
+        };
+        /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing is scheduled. */
+        NextDue: {
             /**
              * Format: date-time
              * @description ISO 8601, in UTC.
              */
+            at: string;
+            /**
+             * Format: int32
+             * @description Refunds that become `AUTHORIZED`.
+             */
+            refunds: number;
+            /**
+             * Format: int32
+             * @description Deliveries that are attempted again.
+             */
+            deliveries: number;
+        } | null;
+        /** @description The time of the sandbox, and what is due next. */
+        Clock: {
+            /**
+             * Format: date-time
+             * @description The time of the sandbox.
+             */
             now: string;
+            /** @description Today's date in Eastern time. */
+            today: components["schemas"]["Today"];
+            /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing is scheduled. */
+            next: components["schemas"]["NextDue"];
         };
         /** @description How far to move the clock; exactly one of the fields. */
         ClockAdvance: {
@@ -1005,67 +974,6 @@ export interface components {
              * @description How many of your deliveries fell due, and are attempted again.
              */
             deliveries: number;
-        };
-        /** @description Today's date in Eastern time. */
-        Today: {
-            /**
-             * Format: date
-             * @description ISO 8601.
-             */
-            date: string;
-            /** @description Whether the Federal Reserve is open. */
-            businessDay: boolean;
-            /** @description Why it is closed, such as `Thanksgiving Day` or `Saturday`; `null` on a business day. */
-            closedFor: string | null;
-        };
-        /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing is scheduled. */
-        NextDue: {
-            /**
-             * Format: date-time
-             * @description ISO 8601, in UTC.
-             */
-            at: string;
-            /**
-             * Format: int32
-             * @description Refunds that become `AUTHORIZED`.
-             */
-            refunds: number;
-            /**
-             * Format: int32
-             * @description Deliveries that are attempted again.
-             */
-            deliveries: number;
-        } | null;
-        /** @description A refund or delivery that is scheduled. */
-        DueItem: {
-            /**
-             * @description Which of the two it is.
-             * @enum {string}
-             */
-            kind: "REFUND" | "DELIVERY";
-            /** @description The `paymentId` of the refund, or the `webhookId` of the delivery. */
-            id: string;
-            /**
-             * Format: date-time
-             * @description When it is due.
-             */
-            at: string;
-            /** @description The bank holidays that its wait skips, the earliest first. */
-            holidays: components["schemas"]["SkippedHolidays"];
-        };
-        /** @description What is scheduled, and when. */
-        Due: {
-            /**
-             * Format: date-time
-             * @description The time of the sandbox.
-             */
-            now: string;
-            /** @description Today's date in Eastern time. */
-            today: components["schemas"]["Today"];
-            /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing is scheduled. */
-            next: components["schemas"]["NextDue"];
-            /** @description What is due, the earliest first; at most a hundred. */
-            items: components["schemas"]["DueItem"][];
         };
         /**
          * @description The state of a delivery. Those that are `EXHAUSTED` can be sent again. Those that are `ENDED` can't, because their subscription has ended.
@@ -1192,25 +1100,6 @@ export interface components {
             payload: string;
             /** @description The latest attempts, oldest first. */
             attempts: components["schemas"]["SentAttempt"][];
-        };
-        /** @description Chooses deliveries by all of the fields that are given. */
-        DeliveryChoice: {
-            /** @description Only deliveries of this subscription. */
-            subscriptionKey?: string;
-            /** @description Only deliveries of this event. */
-            eventId?: string;
-            /** @description The state of a delivery. Those that are `EXHAUSTED` can be sent again. Those that are `ENDED` can't, because their subscription has ended. */
-            state?: components["schemas"]["DeliveryState"];
-            /** @description Only deliveries with this text in their webhookId, eventId, type or resourceId, in upper or lower case. */
-            text?: string;
-        };
-        /** @description How many deliveries are sent again. */
-        Redeliveries: {
-            /**
-             * Format: int32
-             * @description How many deliveries are sent again.
-             */
-            redelivered: number;
         };
         /**
          * @description The name of an event, `<resource>.<status>`.
@@ -1974,7 +1863,7 @@ export interface components {
                 "application/json": components["schemas"]["ImpossibleMoveProblem"];
             };
         };
-        /** @description The time of the sandbox. */
+        /** @description The time of the sandbox, and what is due next. */
         ClockTime: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1994,17 +1883,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AdvancedClock"];
-            };
-        };
-        /** @description What is due next. */
-        DueList: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Due"];
             };
         };
         /** @description A page of deliveries. */
@@ -2062,17 +1940,6 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
                 "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description They will be sent again. */
-        RedeliveringMany: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Redeliveries"];
             };
         };
         /** @description A page of subscriptions. */
@@ -2161,29 +2028,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["EmittedEvent"];
-            };
-        };
-        /** @description The event. */
-        EventFound: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["EventRecord"];
-            };
-        };
-        /** @description You have no such event. */
-        UnknownEvent: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
             };
         };
         /** @description The inbox. */
@@ -2298,15 +2142,6 @@ export interface components {
                 "application/json": components["schemas"]["Coverage"];
             };
         };
-        /** @description Nothing is counted as met. */
-        CoverageCleared: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
         /** @description The later version that you get. */
         TomorrowFound: {
             headers: {
@@ -2399,11 +2234,6 @@ export interface components {
          * @example acc_7h2k9
          */
         ResourceId: string;
-        /**
-         * @description Identifier of the event.
-         * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
-         */
-        EventId: string;
         /**
          * @description Only requests with this requestKey, this paymentId (of the request or of the response), or this `instance` of a problem.
          * @example refund-1042-1
@@ -2682,25 +2512,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getDue: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["DueList"];
-            400: components["responses"]["InvalidRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["OtherHost"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -2798,33 +2609,6 @@ export interface operations {
             403: components["responses"]["OtherHost"];
             404: components["responses"]["NotRedeliverable"];
             406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    redeliverMany: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description Which deliveries to send. */
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeliveryChoice"];
-            };
-        };
-        responses: {
-            202: components["responses"]["RedeliveringMany"];
-            400: components["responses"]["InvalidRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["OtherHost"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3003,32 +2787,6 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getEvent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Identifier of the event.
-                 * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
-                 */
-                eventId: components["parameters"]["EventId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["EventFound"];
-            400: components["responses"]["InvalidRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["OtherHost"];
-            404: components["responses"]["UnknownEvent"];
-            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3287,25 +3045,6 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["CoverageFound"];
-            400: components["responses"]["InvalidRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["OtherHost"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    clearCoverage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["CoverageCleared"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OtherHost"];

@@ -43,12 +43,11 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
   return {
     /** The time that decides on waiting refunds and on retries. It only moves forward. */
     clock: {
+      /** The time, and what is due next. */
       read: () => resultOf<"getClock">(http.GET("/sandbox/clock")),
       /** Such as `{ businessDays: 3 }`; authorizes each refund that falls due, but doesn't wait for the deliveries of webhooks. */
       advance: (body: RequestBody<"advanceClock">) =>
         resultOf<"advanceClock">(http.POST("/sandbox/clock/advance", { body })),
-      /** What happens next, and when. */
-      due: () => resultOf<"getDue">(http.GET("/sandbox/clock/due")),
     },
     /** Original payments to refund, and the state of refunds. */
     payments: {
@@ -73,9 +72,6 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
       get: (id: string) => resultOf<"getDelivery">(http.GET("/sandbox/deliveries/{webhookId}", webhook(id))),
       redeliver: (id: string) =>
         resultOf<"redeliver">(http.POST("/sandbox/deliveries/{webhookId}/redeliver", webhook(id))),
-      /** Such as `{ state: "EXHAUSTED" }`; resolves with how many are sent again. */
-      redeliverMany: (body: RequestBody<"redeliverMany">) =>
-        resultOf<"redeliverMany">(http.POST("/sandbox/redeliveries", { body })),
     },
     subscriptions: {
       list: (query: Query<"listSubscriptions"> = {}) =>
@@ -96,8 +92,6 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
       emit: (body: RequestBody<"emitEvent">) => resultOf<"emitEvent">(http.POST("/sandbox/events", { body })),
       list: (query: Query<"listEvents"> = {}) =>
         resultOf<"listEvents">(http.GET("/sandbox/events", { params: { query } })),
-      get: (eventId: string) =>
-        resultOf<"getEvent">(http.GET("/sandbox/events/{eventId}", { params: { path: { eventId } } })),
     },
     /** A receiver of webhooks inside the sandbox, which can be made to fail. */
     inbox: {
@@ -127,7 +121,6 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
     },
     /** Which elements of the published contract the merchant's calls and deliveries met. */
     coverage: () => resultOf<"getCoverage">(http.GET("/sandbox/coverage")),
-    clearCoverage: () => resultOf<"clearCoverage">(http.DELETE("/sandbox/coverage")),
     /** A later version of the contract, for your published calls and your deliveries. */
     tomorrow: {
       read: () => resultOf<"getTomorrow">(http.GET("/sandbox/tomorrow")),

@@ -46,7 +46,7 @@ export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined
   const { app, http } = core;
   const { store, clock, logger, config, encryptionKeys } = app;
   const changes = createChanges(http.draining);
-  const coverage = createCoverage(readDocument("openapi"), changes);
+  const coverage = createCoverage(readDocument("openapi"));
   const faults = createFaults({ store, clock, changes, logger, onAccepted: coverage.meetEvent });
   const tomorrow = createTomorrow({ store, clock, changes, logger });
   await seed({ store, clock }, tomorrowSeed === undefined ? [] : [TOMORROW_MERCHANT]);

@@ -6,7 +6,7 @@ import { findMissingTriggers } from "./database/payment-guards.ts";
 import type { Db } from "./database/tables.ts";
 import { repeatAfterConflicts } from "./database/unavailable.ts";
 import { advance, claimMode, readOffset } from "./deployment.ts";
-import { countDue, listDue } from "./due-queries.ts";
+import { countDue, findNextDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
 import { readLastCheck } from "./operators/check.ts";
 import { reconcileRefund } from "./operators/reconcile.ts";
@@ -22,9 +22,9 @@ import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/attemp
 import { readBacklog } from "./webhooks/backlog.ts";
 import { changeSecret, findOldSecrets, forgetOldSecret } from "./webhooks/change-secret.ts";
 import { claimDeliveries, freeLeases, listWaiting, readShares, releaseClaim } from "./webhooks/claims.ts";
-import { findSentDelivery, listDeliveries, redeliver, redeliverMany } from "./webhooks/deliveries.ts";
+import { findSentDelivery, listDeliveries, redeliver } from "./webhooks/deliveries.ts";
 import { readKeyUses } from "./webhooks/encryption-keys.ts";
-import { emitFurtherEvent, emitResourceEvent, findEvent, listEvents } from "./webhooks/events.ts";
+import { emitFurtherEvent, emitResourceEvent, listEvents } from "./webhooks/events.ts";
 import { removeDeliveries, removeEvents } from "./webhooks/retention.ts";
 import {
   endSomeDeliveries,
@@ -57,7 +57,7 @@ export const ACTS = {
   failOriginal: [failOriginal, "background"],
   findByRequestKeys: [findByRequestKeys, "db"],
   findDue: [findDue, "background"],
-  findEvent: [findEvent, "db"],
+  findNextDue: [findNextDue, "db"],
   findMissing: [findMissing, "background"],
   findMissingTriggers: [findMissingTriggers, "db"],
   findOldSecrets: [findOldSecrets, "background"],
@@ -78,7 +78,6 @@ export const ACTS = {
   insertToken: [insertToken, "db"],
   listBlocks: [listBlocks, "background"],
   listDeliveries: [listDeliveries, "db"],
-  listDue: [listDue, "db"],
   listEvents: [listEvents, "db"],
   listHolds: [listHolds, "db"],
   listPayments: [listPayments, "db"],
@@ -97,7 +96,6 @@ export const ACTS = {
   recordAttempts: [recordAttempts, "db"],
   recordPace: [recordPace, "db"],
   redeliver: [redeliver, "db"],
-  redeliverMany: [redeliverMany, "db"],
   release: [release, "db"],
   releaseClaim: [releaseClaim, "db"],
   removeDeliveries: [removeDeliveries, "background"],

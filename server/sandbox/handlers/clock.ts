@@ -1,17 +1,8 @@
 import type { HandlersOf, RequestBody } from "../../contract/operations.ts";
 import { invalidRequestError } from "../../contract/problem.ts";
-import {
-  calendarDayOf,
-  holidaysBefore,
-  isInCalendar,
-  plusBusinessDays,
-  plusDuration,
-} from "../../domain/business-days.ts";
+import { calendarDayOf, isInCalendar, plusBusinessDays, plusDuration } from "../../domain/business-days.ts";
 import { toDomainTime } from "../../domain/clock.ts";
 import type { SandboxParts } from "./responses.ts";
-
-/** How many refunds and deliveries that wait are listed. */
-const MAX_DUE = 100;
 
 type ClockRequest = RequestBody<"advanceClock">;
 
@@ -21,10 +12,20 @@ export function clockHandlers({
   clock,
   runDue,
   changes,
-}: SandboxParts): HandlersOf<"getClock" | "advanceClock" | "getDue"> {
+}: SandboxParts): HandlersOf<"getClock" | "advanceClock"> {
   return {
-    async getClock() {
-      return { status: 200, body: { now: (await clock.now()).toISOString() } };
+    async getClock({ merchant }) {
+      const now = await clock.now();
+      const next = await store.findNextDue({ merchant });
+      const { date, closedFor } = calendarDayOf(now);
+      return {
+        status: 200,
+        body: {
+          now: now.toISOString(),
+          today: { date, businessDay: closedFor === null, closedFor },
+          next: next ? { ...next, at: next.at.toISOString() } : null,
+        },
+      };
     },
 
     async advanceClock({ merchant, body }) {
@@ -38,27 +39,6 @@ export function clockHandlers({
       await runDue();
       changes.notify(["clock", "payments", "webhooks"]);
       return { status: 200, body: { now: (await clock.now()).toISOString(), ...due } };
-    },
-
-    async getDue({ merchant }) {
-      const now = await clock.now();
-      const { items, refunds, deliveries } = await store.listDue({ merchant, limit: MAX_DUE });
-      const { date, closedFor } = calendarDayOf(now);
-      const [first] = items;
-      return {
-        status: 200,
-        body: {
-          now: now.toISOString(),
-          today: { date, businessDay: closedFor === null, closedFor },
-          next: first ? { at: first.at.toISOString(), refunds, deliveries } : null,
-          items: items.map(({ kind, id, at }) => ({
-            kind,
-            id,
-            at: at.toISOString(),
-            holidays: kind === "REFUND" ? holidaysBefore(at) : [],
-          })),
-        },
-      };
     },
   };
 }

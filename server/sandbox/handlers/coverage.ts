@@ -1,7 +1,6 @@
 import type { Node } from "../../../openapi/document/node.ts";
 import type { ContractDocument } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
-import type { Changes } from "./changes.ts";
 import { type Call, type Element, type Elements, readElements } from "./coverage-elements.ts";
 
 /** A call with the text of its response, which may be empty, or only a part. */
@@ -9,7 +8,7 @@ export type ReceivedCall = Call & { readonly responseBody: string };
 
 /** Counts which elements of the published contract the calls and deliveries of each merchant meet; kept in memory. */
 export type Coverage = {
-  handlers: HandlersOf<"getCoverage" | "clearCoverage">;
+  handlers: HandlersOf<"getCoverage">;
   meetCall(merchant: string, call: ReceivedCall): void;
   /** @param payload of a delivery that its receiver accepted */
   meetEvent(merchant: string, payload: string): void;
@@ -18,7 +17,7 @@ export type Coverage = {
 type Counts = Map<Element, number>;
 
 /** @param document the published contract, which is read when something is first counted */
-export function createCoverage(document: ContractDocument, changes: Pick<Changes, "notify">): Coverage {
+export function createCoverage(document: ContractDocument): Coverage {
   const counts = new Map<string, Counts>();
   let read: Elements | undefined;
   const elements = () => {
@@ -48,11 +47,6 @@ export function createCoverage(document: ContractDocument, changes: Pick<Changes
         }));
         const { met, total } = sum(items);
         return { status: 200, body: { percent: Math.floor((100 * met) / total), met, total, kinds, items } };
-      },
-      async clearCoverage({ merchant }) {
-        counts.delete(merchant);
-        changes.notify(["requests"], merchant);
-        return { status: 204 };
       },
     },
   };

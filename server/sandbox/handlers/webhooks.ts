@@ -19,13 +19,11 @@ type WebhookOperations =
   | "listDeliveries"
   | "getDelivery"
   | "redeliver"
-  | "redeliverMany"
   | "listSubscriptions"
   | "getSubscription"
   | "endSubscription"
   | "rotateSecret"
   | "listEvents"
-  | "getEvent"
   | "emitEvent";
 
 type SentTexts = { tomorrow: Pick<Tomorrow, "revisePayload"> };
@@ -84,12 +82,6 @@ export function webhookHandlers(
       return delivery ? { status: 202, body: toDelivery(delivery) } : notFound("liveDelivery");
     },
 
-    async redeliverMany({ merchant, body }) {
-      const redelivered = await store.redeliverMany({ merchant, now: await clock.now(), ...body });
-      changes.notify(["webhooks"], merchant);
-      return { status: 202, body: { redelivered } };
-    },
-
     async getSubscription({ merchant, path: { subscriptionKey } }) {
       const subscription = await store.findSubscription({ merchant, subscriptionKey });
       if (!subscription) return notFound("subscription");
@@ -133,12 +125,6 @@ export function webhookHandlers(
           nextCursor,
         },
       };
-    },
-
-    async getEvent({ merchant, path: { eventId } }) {
-      const event = await store.findEvent({ merchant, eventId });
-      if (!event) return notFound("event");
-      return { status: 200, body: toEvent(event, revisePayload(merchant, event.payload)) };
     },
 
     async listSubscriptions({ merchant, query: { limit = DEFAULT_LIMIT, cursor } }) {

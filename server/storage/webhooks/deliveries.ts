@@ -155,29 +155,6 @@ export async function redeliver(
   db: Db,
   { merchant, webhookId, now }: { merchant: string; webhookId: string; now: Date },
 ): Promise<DeliveryRecord | undefined> {
-  const [row] = await makeDue(db, { merchant, now, which: sql<boolean>`d.webhook_id = ${webhookId}` });
-  if (!row) return undefined;
-  const attempts = await listAttempts(db, { merchant, webhookId, limit: MAX_ATTEMPTS });
-  return { ...row, attempts: attempts.map(({ domainAt: _, bodyStart: __, ...attempt }) => attempt) };
-}
-
-/**
- * Redelivers all deliveries that are chosen and whose subscription is live.
- *
- * @param now the domain's time (D30)
- * @returns how many there are
- */
-export async function redeliverMany(
-  db: Db,
-  { merchant, now, ...choice }: DeliveryChoice & { merchant: string; now: Date },
-): Promise<number> {
-  return (await makeDue(db, { merchant, now, which: isChosen(choice) })).length;
-}
-
-async function makeDue(
-  db: Db,
-  { merchant, which, now }: { merchant: string; which: RawBuilder<boolean>; now: Date },
-): Promise<Omit<DeliveryRecord, "attempts">[]> {
   const { rows } = await sql<Omit<DeliveryRecord, "attempts">>`
     update deliveries d set
       only_once = d.only_once or d.state <> 'PENDING',
@@ -185,11 +162,14 @@ async function makeDue(
       state = 'PENDING',
       due_at = case when d.sending then d.due_at else ${now}::timestamptz end
     from subscriptions s, events e
-    where ${which} and d.merchant = ${merchant}
+    where d.webhook_id = ${webhookId} and d.merchant = ${merchant}
       and s.subscription_key = d.subscription_key and s.merchant = ${merchant} and s.ended_at is null
       and e.event_id = d.event_id and e.merchant = ${merchant}
     returning ${DELIVERY_COLUMNS}`.execute(db);
-  // The change is stored, so the caller gets no error if this fails: every server finds the deliveries a second later.
-  if (rows.length > 0) await sql`select ${notify(merchant)}`.execute(db).catch(() => {});
-  return rows;
+  const [row] = rows;
+  if (!row) return undefined;
+  // The change is stored, so the caller gets no error if this fails: every server finds the delivery a second later.
+  await sql`select ${notify(merchant)}`.execute(db).catch(() => {});
+  const attempts = await listAttempts(db, { merchant, webhookId, limit: MAX_ATTEMPTS });
+  return { ...row, attempts: attempts.map(({ domainAt: _, bodyStart: __, ...attempt }) => attempt) };
 }

@@ -156,10 +156,6 @@ export type EventRecord = {
   readonly payload: string;
 };
 
-const SELECT_EVENT = sql`
-  select event_id as "eventId", type, resource_id as "resourceId", sequence, occurred_at as "occurredAt", payload
-  from events`;
-
 /** The events of a merchant, newest first. */
 export async function listEvents(
   db: Db,
@@ -168,21 +164,12 @@ export async function listEvents(
   const before = fromCursor(cursor, "evt_");
   if (before === "invalid-cursor") return before;
   const { rows } = await sql<EventRecord>`
-    ${SELECT_EVENT}
+    select event_id as "eventId", type, resource_id as "resourceId", sequence, occurred_at as "occurredAt", payload
+    from events
     where merchant = ${merchant}
       and (${resourceId}::text is null or resource_id = ${resourceId}::text)
       and (${before}::text is null or event_id < ${before}::text)
     order by event_id desc
     limit ${limit + 1}`.execute(db);
   return toPage(rows, limit, ({ eventId }) => eventId);
-}
-
-/** An event of this merchant. */
-export async function findEvent(
-  db: Db,
-  { merchant, eventId }: { merchant: string; eventId: string },
-): Promise<EventRecord | undefined> {
-  const { rows } = await sql<EventRecord>`
-    ${SELECT_EVENT} where event_id = ${eventId} and merchant = ${merchant}`.execute(db);
-  return rows[0];
 }

@@ -27,11 +27,9 @@ describe("a sandbox inside a test suite", () => {
     expect(await sandbox.payments.settle(created.paymentId)).toMatchObject({ status: "SETTLED" });
     expect(await sandbox.payments.cover(created.paymentId)).toMatchObject({ status: "COVERED" });
     expect((await sandbox.payments.list({ limit: 2 })).items).toHaveLength(2);
-    expect(await sandbox.clock.due()).toBeDefined();
     await expect(sandbox.as(accessToken).payments.get(created.paymentId)).resolves.toMatchObject({ amount });
     expect(await sandbox.events.emit({ type: "account.linked", resourceId: "acc_1" })).toBeDefined();
-    const [event] = (await sandbox.events.list()).items;
-    expect(await sandbox.events.get(event?.eventId ?? "")).toEqual(event);
+    expect((await sandbox.events.list()).items[0]).toMatchObject({ resourceId: "acc_1" });
     await expect(sandbox.subscriptions.get("sub_unknown")).rejects.toMatchObject({ status: 404 });
     expect((await sandbox.deliveries.list()).items).toEqual([]);
     expect((await sandbox.subscriptions.list()).items).toEqual([]);

@@ -54,8 +54,8 @@ describe("the inbox", () => {
     expect((first?.domainAt ?? "") < (dueAt ?? "")).toBe(true);
   });
 
-  test("fails many deliveries, which are found by state and text, and sent again together", async () => {
-    const subscriptionKey = await acme.subscribe((await inbox()).url);
+  test("fails many deliveries, which are found by state and text", async () => {
+    await acme.subscribe((await inbox()).url);
     await setInbox({ status: 500 });
     for (const resourceId of ["acc_1", "acc_2", "cus_1"]) await emit(resourceId);
     const untilAttempts = (count: number) =>
@@ -70,18 +70,6 @@ describe("the inbox", () => {
       (await acme.deliveries(query)).map(({ resourceId }) => resourceId);
     expect(await found({ state: "DELIVERED" })).toEqual([]);
     expect(await found({ state: "PENDING", text: "ACC_" })).toEqual(["acc_2", "acc_1"]);
-    const other = await createSandboxMerchant(server);
-    await setInbox({ status: 200 });
-    const redeliver = async (body: object, token = acme.token) =>
-      (await acme.sandbox("redeliverMany", { body, token })).body.redelivered;
-
-    expect(await redeliver({}, other.token)).toBe(0);
-    expect(await redeliver({ subscriptionKey: "sub_1" })).toBe(0);
-    expect(await redeliver({ subscriptionKey, state: "PENDING", text: "acc_" })).toBe(2);
-    await expect.poll(() => found({ state: "DELIVERED" })).toEqual(["acc_2", "acc_1"]);
-    expect(await found({ state: "PENDING" })).toEqual(["cus_1"]);
-    await acme.sandbox("endSubscription", { path: { subscriptionKey } });
-    expect(await redeliver({})).toBe(0);
   });
 
   test("knows the newest live subscription to it, also after a restart", async () => {
@@ -109,11 +97,8 @@ test("a delivery names its event, and the event's deliveries are found by it", a
   await emit();
   await emit();
   const { webhookId } = await until(async () => (await acme.deliveries())[0]);
-  const { eventId, payload } = await show(webhookId);
+  const { eventId } = await show(webhookId);
 
-  const event = (await acme.sandbox("getEvent", { path: { eventId } })).body;
-
-  expect(event).toMatchObject({ eventId, sequence: 2, payload });
   expect(await acme.deliveries({ eventId })).toMatchObject([{ webhookId, subscriptionKey }]);
 });
 

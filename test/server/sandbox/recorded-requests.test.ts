@@ -92,18 +92,14 @@ describe("GET /sandbox/requests", () => {
   });
 });
 
-describe("GET /sandbox/clock/due", () => {
-  test("names the next refunds that fall due, and the holiday that they wait over", async () => {
-    const { paymentId } = await acme.create({ settledAt: NOW.toISOString() });
-    const refunds = await Promise.all(["a", "b"].map(() => acme.issue(refundOf(paymentId))));
+test("the clock says when the next refunds fall due, and how many do", async () => {
+  const { paymentId } = await acme.create({ settledAt: NOW.toISOString() });
+  await Promise.all(["a", "b"].map(() => acme.issue(refundOf(paymentId))));
 
-    const { body } = await acme.sandbox("getDue");
+  const { body } = await acme.sandbox("getClock");
 
-    const at = "2026-11-30T05:00:00.000Z";
-    expect(body).toMatchObject({ now: NOW.toISOString(), next: { at, refunds: 2, deliveries: 0 } });
-    const ids = refunds.map(({ body }) => body.paymentId).sort();
-    expect(body.items).toEqual(ids.map((id) => ({ kind: "REFUND", id, at, holidays: ["Thanksgiving Day"] })));
-  });
+  const at = "2026-11-30T05:00:00.000Z";
+  expect(body).toMatchObject({ now: NOW.toISOString(), next: { at, refunds: 2, deliveries: 0 } });
 });
 
 test("subscriptions are listed newest first, with the time at which one ended, and no secret but its form", async () => {

@@ -5,7 +5,7 @@ import { readNow, setNow, useNow } from "../parts/now.ts";
 import { ProblemText, Until } from "../parts/parts.tsx";
 
 type Advance = SandboxSchemas["ClockAdvance"];
-type Due = SandboxSchemas["Due"];
+type Time = SandboxSchemas["Clock"];
 
 const STEPS: readonly [label: string, step: Advance][] = [
   ["+1 hour", { by: "PT1H" }],
@@ -82,7 +82,7 @@ export function Clock() {
 }
 
 async function readDue() {
-  const due = await sandbox.GET("/sandbox/clock/due");
+  const due = await sandbox.GET("/sandbox/clock");
   if (due.data) setNow(due.data.now);
   return due;
 }
@@ -90,7 +90,7 @@ async function readDue() {
 const TICK_MS = 10_000;
 
 /** The time passes on the page between two requests to the server. */
-function Now({ due: { now, today, next } }: { due: Due }) {
+function Now({ due: { now, today, next } }: { due: Time }) {
   const shown = new Date(useNow(TICK_MS) ?? now).toISOString();
   return (
     <div class="now">
@@ -119,7 +119,7 @@ function toDue(at: string): Advance {
   return Date.parse(at) > (readNow() ?? 0) ? { to: at } : { by: "PT0S" };
 }
 
-function describeDue({ refunds, deliveries }: NonNullable<Due["next"]>): string {
+function describeDue({ refunds, deliveries }: NonNullable<Time["next"]>): string {
   const parts = [
     ...(refunds > 0 ? [`${count(refunds, "refund")} become${refunds === 1 ? "s" : ""} AUTHORIZED`] : []),
     ...(deliveries > 0

@@ -1,5 +1,5 @@
 import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { Action, Empty, PageHead, ProblemText } from "../parts/parts.tsx";
+import { Empty, PageHead, ProblemText } from "../parts/parts.tsx";
 
 type Item = SandboxSchemas["CoverageItem"];
 
@@ -19,9 +19,7 @@ export function CoverageView() {
   );
   return (
     <section>
-      <PageHead title="Coverage">
-        <Action call={() => sandbox.DELETE("/sandbox/coverage")}>Reset coverage</Action>
-      </PageHead>
+      <PageHead title="Coverage" />
       <p class="quiet">
         How much of the contract your calls and deliveries have covered since the sandbox started. Calls from
         this page count, too.

@@ -1,9 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
 import { toQuery, useFilter } from "../parts/filter.ts";
 import { Filters } from "../parts/filters.tsx";
-import { count } from "../parts/format.ts";
 import { List } from "../parts/list.tsx";
 import { usePaged } from "../parts/paged.ts";
 import {
@@ -49,16 +47,13 @@ export function DeliveryList({
       sandbox.GET("/sandbox/deliveries", { params: { query: { limit: LIMIT, ...chosen, ...cursor } } }),
   });
   const filters = (
-    <div class="row">
-      <Filters
-        label="State"
-        statuses={STATES}
-        textLabel="Event, resource or webhook-id"
-        filter={filter}
-        change={change}
-      />
-      <RedeliverAll chosen={chosen} disabled={!paged.items?.length} />
-    </div>
+    <Filters
+      label="State"
+      statuses={STATES}
+      textLabel="Event, resource or webhook-id"
+      filter={filter}
+      change={change}
+    />
   );
   return (
     <>
@@ -89,26 +84,6 @@ export function DeliveryList({
           },
         ]}
       />
-    </>
-  );
-}
-
-/** Sends all deliveries again that the list shows, also those that are not loaded. */
-function RedeliverAll({ chosen, disabled }: { chosen: SandboxSchemas["DeliveryChoice"]; disabled: boolean }) {
-  const [message, setMessage] = useState("");
-  const redeliver = async () => {
-    if (!confirm("Send every delivery in this list again, including those that were delivered?")) return {};
-    const sent = await sandbox.POST("/sandbox/redeliveries", { body: chosen });
-    const { redelivered = 0 } = sent.data ?? {};
-    setMessage(sent.data ? `${count(redelivered, "delivery is", "deliveries are")} sent again.` : "");
-    return sent;
-  };
-  return (
-    <>
-      <Action call={redeliver} disabled={disabled}>
-        Redeliver all
-      </Action>
-      <span role="status">{message}</span>
     </>
   );
 }

@@ -1,7 +1,7 @@
-import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
+import { type SandboxSchemas, sandbox } from "../parts/api.ts";
 import { List } from "../parts/list.tsx";
 import { usePaged } from "../parts/paged.ts";
-import { Body, Facts, PageHead, ProblemText, Resource, Time, toHash } from "../parts/parts.tsx";
+import { PageHead, Resource, Time, toHash } from "../parts/parts.tsx";
 import { DeliveryList } from "./deliveries.tsx";
 
 type EventRecord = SandboxSchemas["EventRecord"];
@@ -48,37 +48,12 @@ export function Events({ resourceId }: { resourceId: string }) {
 
 const idOf = ({ eventId }: EventRecord) => eventId;
 
-/** One event, and where it was sent. */
+/** Where an event was sent. */
 export function Event({ eventId }: { eventId: string }) {
-  const { data, problem } = useLoaded(`event ${eventId}`, ["webhooks"], () =>
-    sandbox.GET("/sandbox/events/{eventId}", { params: { path: { eventId } } }),
-  );
   return (
     <section>
-      <PageHead up={{ view: "events", label: "Events" }} title={data?.type ?? "Event"} />
-      <ProblemText problem={problem} />
-      {data && (
-        <>
-          <div class="card">
-            <Facts
-              facts={[
-                ["Resource", <Resource key="about" id={data.resourceId} />],
-                ["Sequence", data.sequence],
-                ["Occurred", <Time key="at" at={data.occurredAt} />],
-                [
-                  "eventId",
-                  <span key="id" class="id">
-                    {data.eventId}
-                  </span>,
-                ],
-              ]}
-            />
-          </div>
-          <Body label="Payload" text={data.payload} />
-          <h2>Deliveries</h2>
-          <DeliveryList of={{ eventId }} empty="Not delivered: no subscription included this event." />
-        </>
-      )}
+      <PageHead up={{ view: "events", label: "Events" }} title={<bdi>Deliveries of {eventId}</bdi>} />
+      <DeliveryList of={{ eventId }} empty="Not delivered: no subscription included this event." />
     </section>
   );
 }
