@@ -71,23 +71,4 @@ describe("time limits on postgres", () => {
     await expect.poll(() => db.selectFrom("clock").selectAll().execute(), IN_TIME).toEqual([]);
     await close();
   });
-
-  test("apply to closing the database, too", async () => {
-    await using proxy = await startSilentProxy(stored.url);
-    const database = await open(proxy.url);
-    await database.readTime();
-    const busy = sql`select pg_sleep(120)`.execute(database.background).catch((error: unknown) => error);
-    await until(async () => {
-      const { rows } =
-        await sql`select from pg_stat_activity where query like 'select pg_sleep(120)'`.execute(database.db);
-      return rows[0];
-    });
-    proxy.silence();
-    const startedAt = performance.now();
-
-    await database.close();
-
-    expect(performance.now() - startedAt).toBeLessThan(LIMITS.backgroundMs / 2);
-    expect(isUnavailable(await busy)).toBe(true);
-  });
 });

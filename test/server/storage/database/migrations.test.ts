@@ -31,19 +31,6 @@ describe.each(engines)("the tables on %s", (engine) => {
 
     expect(rows.map(({ name }) => name)).toEqual(REFERENCE_TABLES);
   });
-
-  test("refer to rows of the same merchant only", async () => {
-    const { rows } = await sql<{ name: string; of_merchant: boolean }>`
-      select conname as name, exists (
-        select from unnest(conkey, confkey) as pair (own, other)
-        join pg_attribute own on own.attrelid = conrelid and own.attnum = pair.own and own.attname = 'merchant'
-        join pg_attribute other on other.attrelid = confrelid and other.attnum = pair.other and other.attname = 'merchant'
-      ) as of_merchant
-      from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace
-      order by conname`.execute(database.db);
-
-    expect(rows).toEqual([{ name: "delivery_attempts_delivery_fkey", of_merchant: true }]);
-  });
 });
 
 /** PostgreSQL refuses a column with a default while functions use the rows of its table. */

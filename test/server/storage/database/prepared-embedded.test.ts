@@ -84,20 +84,6 @@ describe("prepared statements of the embedded store", () => {
     expect((await preparedTexts()).filter((text) => text.includes("integer as n"))).toHaveLength(1);
   });
 
-  test("outlive a transaction that fails", async () => {
-    const divide = (one: Kysely<object>, by: number) =>
-      sql<{ n: number }>`select 10 / ${by}::integer as quotient`.execute(one);
-    await divide(store.db, 1);
-
-    const failing = store.db.transaction().execute(async (transaction) => {
-      await divide(transaction, 2);
-      await divide(transaction, 0);
-    });
-
-    await expect(failing).rejects.toThrow("division by zero");
-    expect((await divide(store.db, 5)).rows).toEqual([{ quotient: 2 }]);
-  });
-
   test("are prepared again when a table that they read has changed", async () => {
     await sql`create table things (a integer)`.execute(store.db);
     const read = () => sql`select * from things where a > ${0}::integer`.execute(store.db);

@@ -9,16 +9,7 @@ import { createDeployment, type Deployment } from "../../../helpers/deployment.t
 import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
 import { post } from "../../../helpers/server.ts";
-import {
-  createPayment,
-  createRefund,
-  decideRefund,
-  getDebit,
-  NOW,
-  newMerchant,
-  saveRefund,
-  untilWaitingForLock,
-} from "../../../helpers/store-factories.ts";
+import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
 import { forEachTest } from "../../../helpers/suite.ts";
 
 /** Settings under which calls fail, hang, or lose what they acknowledged. */
@@ -60,23 +51,6 @@ describe("a database whose own settings are hostile", () => {
       statement_timeout: "30s",
       idle_in_transaction_session_timeout: "30s",
     });
-  });
-
-  test("lets a refund succeed that had to wait for another transaction on its payment", async () => {
-    const { db } = await stored.open();
-    const payment = await createPayment(db, { merchant: "acme" });
-    const refund = await decideRefund(db, payment);
-
-    const saving = await db.transaction().execute(async (transaction) => {
-      await createRefund(transaction, payment, { amountCents: 1_00 });
-      const saved = saveRefund(db, refund);
-      await untilWaitingForLock(db, saved);
-      return { saved };
-    });
-
-    // Under another isolation level the statement would fail as soon as the transaction has committed.
-    expect(await saving.saved).toBe(true);
-    expect((await getDebit(db, payment)).refundedCents).toBe(11_00);
   });
 });
 

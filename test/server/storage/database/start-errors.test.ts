@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../../../server/storage/database/database.ts";
-import { explainStartError } from "../../../../server/storage/database/start-error.ts";
 import { createDataDir, createTestDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { runServer } from "../../../helpers/server.ts";
@@ -80,19 +79,4 @@ test.each([
     message: expect.stringMatching(sentence),
     cause: { message: expect.stringContaining("does not exist") },
   });
-});
-
-test("a wrong password says what to correct", () => {
-  const cause = Object.assign(new Error("password authentication failed"), { code: "28P01" });
-
-  expect(explainStartError(cause)).toMatchObject({
-    message: expect.stringContaining("Correct the user and the password in DATABASE_URL"),
-    cause,
-  });
-});
-
-test("an unknown error of the start is passed on unchanged", () => {
-  const other = new Error("something else");
-
-  expect(explainStartError(other)).toBe(other);
 });

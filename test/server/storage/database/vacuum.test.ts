@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
-import { vacuum } from "../../../../server/storage/database/embedded.ts";
+import type { Database } from "../../../../server/storage/database/database.ts";
 import { createDataDir } from "../../../helpers/databases.ts";
 import { startTestServer } from "../../../helpers/server.ts";
 import { insertPayments, newMerchant } from "../../../helpers/store-factories.ts";
@@ -28,19 +27,6 @@ async function readWear({ db }: Database, table: string): Promise<Wear | undefin
     from pg_stat_user_tables where schemaname = 'public' and relname = ${table}`.execute(db);
   return rows[0];
 }
-
-test("a vacuum cleans the tables with many dead rows, and no others", async () => {
-  await using folder = await createDataDir();
-  const database = await openDatabase(folder);
-  onTestFinished(database.close);
-  await wear(database);
-  await poll(async () => (await readWear(database, "payments"))?.dead).toBeGreaterThan(2_000);
-
-  await vacuum(database.connection);
-
-  await poll(() => readWear(database, "payments")).toEqual({ dead: 0, vacuumed: true });
-  expect(await readWear(database, "events")).toMatchObject({ vacuumed: false });
-});
 
 test("a server on the embedded store vacuums it by itself", async () => {
   await using folder = await createDataDir();

@@ -1,12 +1,10 @@
 import { sql } from "kysely";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { failOriginal } from "../../../../server/storage/payments/payments.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
-import { engines } from "../../../helpers/engine.ts";
 import {
   allEvents,
   allRefunds,
-  copyRefund,
   createPayment,
   createRefund,
   LATER,
@@ -15,25 +13,6 @@ import {
 } from "../../../helpers/store-factories.ts";
 
 const authorizeDue = async (...args: Parameters<typeof runDue>) => (await runDue(...args)).authorized;
-
-describe.each(engines)("due refunds on %s", (engine) => {
-  const database = useDatabase(engine);
-  afterEach(() => sql`truncate payments, events`.execute(database.db));
-
-  test("are authorized by the thousand in seconds", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant(), amountCents: 100_000_00 });
-    const refund = await createRefund(db, payment);
-    await copyRefund(db, refund, 2_499);
-
-    expect(await authorizeDue(db, LATER)).toHaveLength(2_500);
-
-    const { rows } = await sql`
-      select count(*)::integer as events, count(distinct resource_id)::integer as refunds
-      from events where type = 'refund.authorized' and sequence = 2`.execute(db);
-    expect(rows).toEqual([{ events: 2_500, refunds: 2_500 }]);
-  });
-});
 
 describe("due refunds on postgres", () => {
   const database = useDatabase("postgres");

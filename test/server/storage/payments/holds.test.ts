@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
-import { hold, isHeld, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
+import { hold, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
 import { beginTransaction, lockPayment, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -55,19 +55,6 @@ describe.each(engines)("held refunds on %s", (engine) => {
     expect(await getRefund(db, waiting)).toMatchObject({ status: "AUTHORIZED" });
   });
 
-  test("stay held as long as either their merchant or all are", async () => {
-    const { db } = database;
-    const [{ merchant }] = await createPayments();
-    const held = async (name: string) =>
-      (await sql<{ held: boolean }>`select ${isHeld(sql`${name}::text`)} as held`.execute(db)).rows[0]?.held;
-    await hold(db, { reason });
-    await hold(db, { merchant, reason });
-
-    await release(db, { merchant: undefined });
-
-    expect([await held(merchant), await held(newMerchant())]).toEqual([true, false]);
-  });
-
   test("are decided again if the hold began after the first decision", async () => {
     const { db } = database;
     const [payment] = await createPayments(LONG_AGO);
@@ -100,25 +87,6 @@ describe("a hold on postgres", () => {
     expect(await saving).toBe(true);
     expect(await whenHeld).toMatchObject([{ status: "AUTHORIZED" }]);
     expect(await createRefund(db, payment)).toMatchObject({ status: "PENDING" });
-  });
-
-  test("says for which sessions it waits, and ends when it is interrupted", async () => {
-    const { db } = database;
-    const earlier = await beginTransaction(db);
-    await sql`select from holds`.execute(earlier);
-    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(earlier);
-    const interrupted = new AbortController();
-    const said: (readonly number[])[] = [];
-    const onWaiting = (pids: readonly number[]) => {
-      said.push(pids);
-      interrupted.abort();
-    };
-
-    const held = await untilHeld(db, { signal: interrupted.signal, onWaiting }, [1, 1]);
-    await earlier.rollback().execute();
-
-    expect([held, said]).toEqual([false, [rows.map(({ pid }) => pid)]]);
-    expect(await untilHeld(db)).toBe(true);
   });
 
   test("leaves out refunds that a scan has found already", async () => {

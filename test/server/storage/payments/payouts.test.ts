@@ -60,24 +60,6 @@ describe.each(engines)("the payout feed on %s", (engine) => {
     expect(await read(first?.cursor)).toMatchObject([{ paymentId: due.paymentId, authorizedAt: LATER }]);
   });
 
-  test("is read page by page, and publishes in as many batches as it needs", async () => {
-    const { db } = database;
-    const original = await settledLongAgo();
-    const made = [];
-    for (let count = 0; count < 5; count += 1) {
-      const now = new Date(NOW.getTime() + count);
-      made.push(await createRefund(db, original, { now }));
-    }
-    await publishPayouts(db, 2);
-
-    const pages = [await read(0, 2)];
-    for (let last = pages[0]?.at(-1); last; last = pages.at(-1)?.at(-1))
-      pages.push(await read(last.cursor, 2));
-
-    expect(pages.map(({ length }) => length)).toEqual([2, 2, 1, 0]);
-    expect(idsOf(pages.flat())).toEqual(idsOf(made));
-  });
-
   test("leaves out what was authorized before a hold and is not published yet, until it is released", async () => {
     const { db } = database;
     const [one, other] = [await settledLongAgo(), await settledLongAgo()];

@@ -6,7 +6,7 @@ import { bindAll } from "../../../../server/storage/acts.ts";
 import type { Db } from "../../../../server/storage/database/tables.ts";
 import type { DebitRecord } from "../../../../server/storage/payments/payment-record.ts";
 import { createRefundQueue } from "../../../../server/storage/payments/refund-queue.ts";
-import { loadOriginals, type NewRefund, saveRefunds } from "../../../../server/storage/payments/refunds.ts";
+import { type NewRefund, saveRefunds } from "../../../../server/storage/payments/refunds.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -59,20 +59,6 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
       );
       expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 10_00 });
     }
-  });
-
-  test("are loaded in the order in which they were asked for, also those that do not exist", async () => {
-    const { db } = database;
-    const [one, other] = await createPayments(db, 2);
-    const keys = [other, { merchant: one?.merchant ?? "", paymentId: "none" }, one, other] as const;
-
-    const loaded = await loadOriginals(
-      db,
-      keys.map((key) => ({ merchant: key?.merchant ?? "", paymentId: key?.paymentId ?? "" })),
-    );
-
-    const ids = loaded.map(({ original }) => original?.paymentId);
-    expect(ids).toEqual([other?.paymentId, undefined, one?.paymentId, other?.paymentId]);
   });
 
   test("of one payment are saved as long as they fit, in their order", async () => {
@@ -172,23 +158,5 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
       const stored = refunds.find(({ requestKey }) => requestKey === requests[index]?.requestKey);
       expect(response).toMatchObject({ status: 201, body: { paymentId: stored?.paymentId } });
     }
-  });
-
-  test("that timed out before are not saved", async () => {
-    const { db } = database;
-    const { sizes, ...store } = openQueue(db);
-    const merchant = newMerchant();
-    const refunds = await decideAll(db, await createPayments(db, 3, merchant));
-    const deadline = new AbortController();
-
-    const saving = refunds.map((refund, index) =>
-      store.saveRefund(refund, index === 0 ? noTimeLimit : { ...noTimeLimit, signal: deadline.signal }),
-    );
-    deadline.abort(new Error("too late"));
-    const results = await Promise.allSettled(saving);
-
-    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
-    expect(sizes).toEqual([1]);
-    expect(await allRefunds(db, merchant)).toMatchObject([{ paymentId: refunds[0]?.paymentId }]);
   });
 });

@@ -1,22 +1,15 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { bindAll } from "../../../../server/storage/acts.ts";
 import type { PaymentKey } from "../../../../server/storage/payments/payment-record.ts";
-import { createRefundQueue } from "../../../../server/storage/payments/refund-queue.ts";
 import { type NewRefund, saveRefunds } from "../../../../server/storage/payments/refunds.ts";
 import { beginTransaction, lockPayment, useDatabase } from "../../../helpers/databases.ts";
 import {
   allRefunds,
   createPayment,
   decideRefund,
-  LONG_AGO,
   newMerchant,
-  REFUND_STATEMENTS,
   untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
-
-/** Many times what refunds beside a locked one take, for a busy machine, and less than callers would accept. */
-const LATEST_MS = 2_500;
 
 /** As with two servers on one PostgreSQL: each statement here has its own connection. */
 describe("refunds of one statement, at the same time on postgres", () => {
@@ -81,30 +74,5 @@ describe("refunds of one statement, at the same time on postgres", () => {
     await transaction.commit().execute();
 
     expect(await saving).toEqual([false, true]);
-  });
-
-  test("do not wait for the lock of one of them, which is saved once it is free", async () => {
-    const store = createRefundQueue(bindAll(database.db, REFUND_STATEMENTS));
-    const merchant = newMerchant();
-    const [locked, ...free] = await createPayments(4, merchant);
-    if (!locked) throw new Error("there are four");
-    const transaction = await lockPayment(database.db, locked);
-    const settled: string[] = [];
-    const save = async (payment: PaymentKey) => {
-      const saved = await store.saveRefund(await decideRefund(database.db, payment, { now: LONG_AGO }));
-      settled.push(payment.paymentId);
-      return saved;
-    };
-
-    const startedAt = performance.now();
-    const waiting = save(locked);
-    const [others, later] = [await Promise.all(free.map(save)), await Promise.all(free.map(save))];
-
-    expect([...others, ...later]).toEqual(Array(6).fill(true));
-    expect(performance.now() - startedAt).toBeLessThan(LATEST_MS);
-    expect(settled).not.toContain(locked.paymentId);
-    await transaction.rollback().execute();
-    expect(await waiting).toBe(true);
-    expect(await allRefunds(database.db, merchant)).toHaveLength(7);
   });
 });

@@ -105,16 +105,6 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await issueRefund(db, payment)).toMatchObject(afterwards);
   });
 
-  test("is saved by an older decision that is still right", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant() });
-    const decided = await decideRefund(db, payment, { amountCents: 60_00 });
-    await createRefund(db, payment, { amountCents: 40_00 });
-
-    expect(await saveRefund(db, decided)).toBe(true);
-    expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 100_00 });
-  });
-
   test("adds up to the cent over a thousand refunds of one payment", async () => {
     const { db } = database;
     const merchant = newMerchant();

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { rotateSecrets } from "../../../../server/storage/operators/rotate-secrets.ts";
 import { openStore } from "../../../../server/storage/store.ts";
 import { changeSecret } from "../../../../server/storage/webhooks/change-secret.ts";
-import { readKeyUses } from "../../../../server/storage/webhooks/encryption-keys.ts";
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { ownKey } from "../../../../server/storage/webhooks/wrapping-keys.ts";
@@ -53,19 +51,6 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
       .select(["secret_ciphertext", "old_secret_ciphertext"])
       .where("subscription_key", "=", subscriptionKey)
       .executeTakeFirstOrThrow();
-
-  test("signs together with the one before until the overlap has passed, and then alone", async () => {
-    const before = await secretsAt(NOW);
-
-    const changed = await change("second", 24);
-
-    expect(changed).toEqual({ kind: "changed", oldSecretUntil: plusHours(24) });
-    expect([before, await secretsAt(plusHours(23)), await secretsAt(plusHours(24))]).toEqual([
-      ["first"],
-      ["second", "first"],
-      ["second"],
-    ]);
-  });
 
   test("is gone after the overlap, and not before", async () => {
     await change("second", 24);
@@ -122,22 +107,5 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     await expect(revived.where("subscription_key", "=", subscriptionKey).execute()).rejects.toThrow(
       "secret_while_live",
     );
-  });
-
-  test("and the previous one are re-encrypted together when the encryption key changes", async () => {
-    const next = ownKey(randomBytes(32));
-    await change("second", 24);
-    const usesOf = async (id: Buffer) =>
-      (await readKeyUses(database.db)).find(({ keyId }) => id.equals(keyId))?.secrets ?? 0;
-    const uses = await usesOf(wrappingKey.id);
-
-    await rotateSecrets(database.db, createEncryptionKeys([next, wrappingKey]));
-
-    expect(uses).toBeGreaterThanOrEqual(2);
-    expect(await usesOf(wrappingKey.id)).toBe(0);
-    const { secret_ciphertext: present, old_secret_ciphertext: old } = await stored();
-    const onlyNext = createEncryptionKeys([next]);
-    const opened = [present, old].map((secret) => secret && onlyNext.decrypt(merchant, secret));
-    expect(await Promise.all(opened)).toEqual(["second", "first"]);
   });
 });

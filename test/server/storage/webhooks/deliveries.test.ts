@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../../../server/domain/delivery-outcome.ts";
 import type { Db } from "../../../../server/storage/database/tables.ts";
-import { resetMerchant } from "../../../../server/storage/fixtures.ts";
 import { type AttemptResult, recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
 import {
   type Attempt,
@@ -58,26 +57,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     if (!attempt) throw new Error("nothing is due");
     return attempt;
   }
-
-  test("are written with their event, and hold what an attempt needs", async () => {
-    await emit();
-
-    const [attempt] = await claim();
-
-    const [{ webhookId } = { webhookId: "" }] = await list();
-    expect(attempt).toEqual({
-      webhookId,
-      fence: 1,
-      subscriptionKey,
-      merchant,
-      url: "https://merchant.example.com/",
-      secretCiphertexts: [expect.objectContaining({ length: 9 })],
-      payload: `{"type":"account.linked","timestamp":"${NOW.toISOString()}","sequence":1,"data":{"accountId":"acc_1"}}`,
-      earlierAttempts: 0,
-      timeouts: null,
-      trace: null,
-    });
-  });
 
   test("are claimed once, as many as requested, and only when due", async () => {
     for (const id of ["acc_1", "acc_2", "acc_3"]) await emit(id);
@@ -177,15 +156,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
       expect(recorded.toSorted()).toEqual([false, true]);
       expect(await states()).toEqual([["DELIVERED", 1]]);
     });
-
-    test("that is released can be taken again at once", async () => {
-      const attempt = await createAttempt();
-
-      await releaseClaim(database.db, attempt);
-
-      expect(await claim()).toMatchObject([{ webhookId: attempt.webhookId }]);
-      expect(await record(attempt)).toBe(false);
-    });
   });
 
   test("end with their subscription, except those under way, which end with their result", async () => {
@@ -235,20 +205,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(await redeliverIt()).toBeUndefined();
     expect(await claim()).toEqual([]);
     expect(await states()).toEqual([["ENDED", 1]]);
-  });
-
-  test("are deleted with the data of their merchant, and so are their attempts", async () => {
-    const attempt = await createAttempt();
-    await record(attempt, result({ kind: "retry", afterMs: 1 }));
-    await emit("acc_2");
-
-    await resetMerchant(database.db, { merchant, fixtures: [], now: new Date() });
-
-    expect(await list()).toEqual([]);
-    const { db } = database;
-    const tried = db.selectFrom("delivery_attempts").where("webhook_id", "=", attempt.webhookId);
-    expect(await tried.selectAll().execute()).toEqual([]);
-    expect(await record(attempt)).toBe(false);
   });
 });
 

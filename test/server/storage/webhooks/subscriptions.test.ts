@@ -1,14 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { noTimeLimit } from "../../../../server/domain/time-limit.ts";
 import { subscribeToWebhooks } from "../../../../server/http/subscribe-to-webhooks.ts";
-import {
-  endSubscription,
-  findSubscriptionTo,
-  insertSubscription,
-} from "../../../../server/storage/webhooks/subscriptions.ts";
+import { findSubscriptionTo, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
-import { LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
+import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 const subscription = {
   url: "https://merchant.example/hooks",
@@ -20,26 +16,6 @@ const subscription = {
 
 describe.each(engines)("subscriptions on %s", (engine) => {
   const database = useDatabase(engine);
-
-  async function keyOf(merchant: string): Promise<string> {
-    const inserted = await insertSubscription(database.db, { ...subscription, merchant });
-    if (inserted === "limit") throw new Error("the merchant has too many");
-    return inserted.subscriptionKey;
-  }
-
-  test("are refused above the limit of live ones, each merchant counted alone", async () => {
-    const { db } = database;
-    const merchant = newMerchant();
-    const [first] = [await keyOf(merchant), await keyOf(merchant)];
-    const insert = (owner: string) => insertSubscription(db, { ...subscription, merchant: owner }, 2);
-
-    expect(await insert(merchant)).toBe("limit");
-    expect(await insert(newMerchant())).not.toBe("limit");
-
-    await endSubscription(db, { merchant, subscriptionKey: first, now: LATER });
-    expect(await insert(merchant)).not.toBe("limit");
-    expect(await insert(merchant)).toBe("limit");
-  });
 
   test("are not stored after their call has timed out, because nobody would know their keys", async () => {
     const { db } = database;
