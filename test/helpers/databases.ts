@@ -3,13 +3,13 @@ import { cpSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { inject, onTestFinished } from "vitest";
+import { expect, inject, onTestFinished } from "vitest";
 import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database/database.ts";
 import { MIGRATIONS, type Migrations } from "../../server/storage/database/migrations.ts";
 import type { Db } from "../../server/storage/database/tables.ts";
 import type { PaymentKey } from "../../server/storage/payments/payment-record.ts";
 import type { Engine } from "./engine.ts";
-import { runStatement } from "./postgres.ts";
+import { closeDatabase, runStatement } from "./postgres.ts";
 import { forSuite } from "./suite.ts";
 
 /** For tests that are not about limits: a busy machine must never reach them. */
@@ -153,4 +153,90 @@ async function readPages(store: Db, tables: string): Promise<number> {
     select sum(pg_stat_get_xact_blocks_fetched(oid))::integer as pages
     from pg_class where relname ~ ${tables}`.execute(store);
   return rows[0]?.pages ?? 0;
+}
+
+type RefundRow = { readonly of: string; readonly cents: number; readonly status?: string };
+
+/** The text of a statement that adds refunds without asking whether the payments allow them. */
+export function refundInsert(merchant: string, refunds: readonly RefundRow[]): string {
+  const rows = refunds.map(({ of, cents, status = "AUTHORIZED" }) => {
+    const error = status === "TERMINAL_FAILED" ? "'X', 'X'" : "null, null";
+    return `('rfd_${randomUUID()}', '${merchant}', 'REFUND', '${status}', ${cents}, '${randomUUID()}', '${of}',
+      ${error}, '[{"status": "${status}"}]', 1, now())`;
+  });
+  return `insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id,
+    error_code, error_message, history, sequence, created_at) values ${rows.join(", ")}`;
+}
+
+/** Runs a statement, and says whether the database accepted it; fails if it was refused for another reason than its values. */
+export async function accepts(db: Db, statement: string): Promise<boolean> {
+  try {
+    await sql.raw(statement).execute(db);
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ code: expect.stringMatching(/^(23514|23503)$/) });
+    return false;
+  }
+}
+
+/** Changes a status with all that the table's own checks connect with it. */
+export const statusChange = (paymentId: string, to: string) => `
+  update payments set status = '${to}', history = history || '{"status": "${to}"}',
+    settled_at = case when kind = 'DEBIT' then coalesce(settled_at, now()) end,
+    error_code = case when '${to}' = 'TERMINAL_FAILED' then 'X' end,
+    error_message = case when '${to}' = 'TERMINAL_FAILED' then 'X' end
+  where payment_id = '${paymentId}'`;
+
+/** Every row of every table in every schema as text; bytes are hexadecimal digits in it. */
+export async function dumpDatabase(db: Db): Promise<string> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
+    where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`.execute(db);
+  const names = tables.map(({ name }) => name);
+  for (const expected of ["public.subscriptions", "public.events"]) {
+    if (!names.includes(expected)) throw new Error(`no table ${expected} among ${names.join(", ")}`);
+  }
+  const texts = await Promise.all(
+    names.map(async (name) => {
+      const { rows } = await sql<{ text: string }>`select t::text as text from ${sql.raw(name)} t`.execute(
+        db,
+      );
+      return [name, ...rows.map(({ text }) => text)].join("\n");
+    }),
+  );
+  return texts.join("\n");
+}
+
+/** The forms in which a secret could have been written somewhere. */
+export function formsOf(secret: string | Buffer): string[] {
+  const bytes = Buffer.from(secret);
+  const encoded = (["hex", "base64", "base64url"] as const).map((form) => bytes.toString(form));
+  if (typeof secret !== "string") return [...encoded, bytes.toString("latin1")];
+  return [...encoded, secret, encodeURIComponent(secret)];
+}
+
+/** A copy of a database as it was, on the same PostgreSQL server. */
+export type Backup = AsyncDisposable & {
+  /** Replaces the database by the copy; its connections are ended. */
+  restore(): Promise<void>;
+  /** Its address. */
+  readonly url: string;
+};
+
+/** Copies a database that no server uses. */
+export async function backUp(databaseUrl: string): Promise<Backup> {
+  const name = new URL(databaseUrl).pathname.slice(1);
+  const copy = `backup_${randomUUID().replaceAll("-", "")}`;
+  const server = inject("postgresUrl");
+  await closeDatabase(server, name);
+  await runStatement(server, `create database ${copy} template ${name}`);
+  await runStatement(server, `alter database ${name} allow_connections true`);
+  return {
+    url: new URL(copy, databaseUrl).href,
+    async restore() {
+      await dropDatabase(server, name);
+      await runStatement(server, `create database ${name} template ${copy}`);
+    },
+    [Symbol.asyncDispose]: () => dropDatabase(server, copy),
+  };
 }

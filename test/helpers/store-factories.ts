@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
+import type { CallerIdentity } from "../../server/domain/caller-identity.ts";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
 import { firstStatus } from "../../server/domain/refunds.ts";
 import { bindAll } from "../../server/storage/acts.ts";
@@ -14,6 +15,7 @@ import {
 import { getPayment } from "../../server/storage/payments/payment-queries.ts";
 import type {
   DebitRecord,
+  PaymentKey,
   PaymentRecord,
   RefundRecord,
 } from "../../server/storage/payments/payment-record.ts";
@@ -27,6 +29,9 @@ import {
   saveRefunds,
 } from "../../server/storage/payments/refunds.ts";
 import type { ChangedRefund } from "../../server/storage/payments/transitions.ts";
+import { type Attempt, claimDeliveries } from "../../server/storage/webhooks/claims.ts";
+import { emitResourceEvent } from "../../server/storage/webhooks/events.ts";
+import { insertSubscription } from "../../server/storage/webhooks/subscriptions.ts";
 
 /** A Monday, 10:00 in New York. */
 export const NOW = new Date("2026-11-16T15:00:00.000Z");
@@ -65,8 +70,6 @@ export async function insertPayments(db: Db, merchant: string, count: number): P
     select 'pay_' || n, ${merchant}, 'DEBIT', 'SETTLED', 1, now(), '[]', 0, now() + n * interval '1 s'
     from generate_series(1, ${count}::integer) as n`.execute(db);
 }
-
-type PaymentKey = { readonly merchant: string; readonly paymentId: string };
 
 type RefundFields = {
   amountCents?: number;
@@ -212,15 +215,9 @@ export async function getDebit(db: Db, key: PaymentKey): Promise<DebitRecord> {
 
 /** Every payment and refund of a merchant. */
 export async function allRecords(db: Db, merchant: string): Promise<PaymentRecord[]> {
-  const rows = await db
-    .selectFrom("payments")
-    .select("payment_id")
-    .where("merchant", "=", merchant)
-    .orderBy("payment_id")
-    .execute();
-  const records = await Promise.all(
-    rows.map((row) => getPayment(db, { merchant, paymentId: row.payment_id })),
-  );
+  const { rows } = await sql<{ id: string }>`
+    select payment_id as id from payments where merchant = ${merchant} order by payment_id`.execute(db);
+  const records = await Promise.all(rows.map(({ id }) => getPayment(db, { merchant, paymentId: id })));
   return records.filter((record) => record !== undefined);
 }
 
@@ -252,14 +249,46 @@ export async function untilWaitingForLock(db: Db, work: Promise<unknown>, count 
   };
   work.then(end, end);
   while (!ended) {
-    if ((await countWaitingForLocks(db)) >= count) return;
+    const { rows } = await sql`
+      select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+      db,
+    );
+    if (rows.length >= count) return;
   }
   throw new Error("nothing had to wait");
 }
 
-async function countWaitingForLocks(db: Db): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from pg_stat_activity
-    where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
-  return rows[0]?.count ?? 0;
+export const LEASE_MS = 60_000;
+
+/** A new subscription of a merchant to all events. Returns its key. */
+export async function createSubscription(
+  store: Db,
+  merchant: string,
+  caller: CallerIdentity | undefined = undefined,
+): Promise<string> {
+  const saved = await insertSubscription(store, {
+    merchant,
+    url: "https://merchant.example.com/",
+    secretCiphertext: Buffer.from("encrypted"),
+    type: "ALL",
+    details: [],
+    now: NOW,
+    ...(caller && { caller }),
+  });
+  if (saved === "limit") throw new Error("too many subscriptions");
+  return saved.subscriptionKey;
+}
+
+/** An event of a merchant, with a delivery that is due at NOW for each of the merchant's subscriptions. */
+export async function createEvent(store: Db, merchant: string, resourceId = "acc_1"): Promise<void> {
+  await emitResourceEvent(store, { merchant, type: "account.linked", resourceId, now: NOW });
+}
+
+/** Claims due deliveries of a subscription; by default up to ten, at NOW. */
+export function claim(
+  store: Db,
+  { merchant, subscriptionKey }: { merchant: string; subscriptionKey: string },
+  { limit = 10, now = NOW, leaseMs = LEASE_MS } = {},
+): Promise<Attempt[]> {
+  return claimDeliveries(store, { claimLimits: [{ subscriptionKey, merchant, limit }], now, leaseMs });
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { requireCitus } from "../../helpers/citus.ts";
-import { startCluster } from "../../helpers/cluster.ts";
-import { accepts, refundInsert } from "../../helpers/payment-sql.ts";
+import { requireCitus, startCluster } from "../../helpers/cluster.ts";
+import { accepts, refundInsert } from "../../helpers/databases.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { createFilled, inDatabase, readRows, run } from "./setup/filled.ts";

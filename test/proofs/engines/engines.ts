@@ -1,6 +1,6 @@
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber } from "../../../scripts/command/command.ts";
-import { findCitus } from "../../helpers/citus.ts";
+import { findCitus } from "../../helpers/cluster.ts";
 import { listTests, runProofTests } from "../support/run-tests.ts";
 
 const proofs = await listTests("engines");

@@ -5,12 +5,22 @@ import { createRefundId } from "../../../server/domain/ids.ts";
 import { firstStatus } from "../../../server/domain/refunds.ts";
 import type { PaymentKey } from "../../../server/storage/payments/payment-record.ts";
 import { openStore } from "../../../server/storage/store.ts";
-import { requireCitus } from "../../helpers/citus.ts";
-import { createDistributed, findWorkerOf, hostOf, startCluster } from "../../helpers/cluster.ts";
-import { createSubscription } from "../../helpers/delivery-factories.ts";
+import {
+  createDistributed,
+  findWorkerOf,
+  hostOf,
+  requireCitus,
+  startCluster,
+} from "../../helpers/cluster.ts";
 import { type PostgresServer, portOf, query } from "../../helpers/postgres.ts";
 import { until } from "../../helpers/receiver.ts";
-import { createPayment, LATER, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
+import {
+  createPayment,
+  createSubscription,
+  LATER,
+  LONG_AGO,
+  newMerchant,
+} from "../../helpers/store-factories.ts";
 import {
   conclude,
   countCalls,

@@ -4,7 +4,7 @@ import pino from "pino";
 import { describe, expect, test } from "vitest";
 import { startRestoreWatch } from "../../../server/background/restore-watch.ts";
 import { openStore } from "../../../server/storage/store.ts";
-import { backUp } from "../../helpers/backup.ts";
+import { backUp } from "../../helpers/databases.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
 import { until } from "../../helpers/receiver.ts";

@@ -4,12 +4,12 @@ import { readLastCheck } from "../../../server/storage/operators/check.ts";
 import { failOriginal } from "../../../server/storage/payments/payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
-import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { query } from "../../helpers/postgres.ts";
 import {
   authorizeDueIn,
   createPayment,
   createRefund,
+  createSubscription,
   decideRefund,
   LATER,
   LONG_AGO,

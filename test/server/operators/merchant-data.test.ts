@@ -13,14 +13,13 @@ import { getPayment } from "../../../server/storage/payments/payment-queries.ts"
 import { emitResourceEvent } from "../../../server/storage/webhooks/events.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
-import { useDatabase } from "../../helpers/databases.ts";
-import { createSubscription } from "../../helpers/delivery-factories.ts";
+import { dumpDatabase, useDatabase } from "../../helpers/databases.ts";
 import { startProduction } from "../../helpers/deployment.ts";
-import { dumpDatabase } from "../../helpers/dump.ts";
 import { engines } from "../../helpers/engine.ts";
 import {
   createPayment,
   createRefund,
+  createSubscription,
   decideRefund,
   issueRefund,
   LATER,

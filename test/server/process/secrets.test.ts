@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
+import { dumpDatabase, formsOf } from "../../helpers/databases.ts";
 import { createDeployment, startProduction } from "../../helpers/deployment.ts";
-import { dumpDatabase, formsOf } from "../../helpers/dump.ts";
 import {
   createMerchant,
   createPayment,

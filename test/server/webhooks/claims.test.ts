@@ -6,11 +6,16 @@ import { recordAttempts, recordPace } from "../../../server/storage/webhooks/att
 import { type Attempt, listWaiting } from "../../../server/storage/webhooks/claims.ts";
 import { Dispatcher } from "../../../server/webhooks/dispatcher.ts";
 import { useDatabase } from "../../helpers/databases.ts";
-import { createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
 import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
-import { NOW, newMerchant } from "../../helpers/store-factories.ts";
+import {
+  createEvent,
+  createSubscription,
+  LEASE_MS,
+  NOW,
+  newMerchant,
+} from "../../helpers/store-factories.ts";
 
 const DELIVERED = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
 const LIMITS = { total: 256, unproven: 128, perMerchant: 64, perSubscription: 32 };

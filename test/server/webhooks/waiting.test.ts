@@ -2,9 +2,14 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { listWaiting, readShares } from "../../../server/storage/webhooks/claims.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../helpers/databases.ts";
-import { claim as claimDue, createEvent, createSubscription } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
-import { NOW, newMerchant } from "../../helpers/store-factories.ts";
+import {
+  claim as claimDue,
+  createEvent,
+  createSubscription,
+  NOW,
+  newMerchant,
+} from "../../helpers/store-factories.ts";
 
 describe.each(engines)("deliveries that wait on %s", (engine) => {
   const database = useDatabase(engine);

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { openDatabase } from "../../../../server/storage/database/database.ts";
-import { requireCitus } from "../../../helpers/citus.ts";
 import {
   type Cluster,
   type ClusterOptions,
   createDistributed,
   findWorkerOf,
+  requireCitus,
   startCluster,
 } from "../../../helpers/cluster.ts";
 import { createMerchant } from "../../../helpers/factories.ts";

@@ -4,9 +4,17 @@ import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts"
 import { type AdminRun, runCommand } from "../../../helpers/admin.ts";
 import type { Cluster } from "../../../helpers/cluster.ts";
 import { GENEROUS_LIMITS } from "../../../helpers/databases.ts";
-import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
 import { query } from "../../../helpers/postgres.ts";
-import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
+import {
+  claim,
+  createEvent,
+  createPayment,
+  createRefund,
+  createSubscription,
+  LATER,
+  NOW,
+  newMerchant,
+} from "../../../helpers/store-factories.ts";
 
 /** Merchants with rows in each of their tables: refunds, some of them due later, and deliveries before and after an attempt. */
 export async function createMerchants(store: Db, count: number): Promise<void> {

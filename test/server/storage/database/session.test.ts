@@ -4,12 +4,17 @@ import { openDatabase } from "../../../../server/storage/database/database.ts";
 import type { Tables } from "../../../../server/storage/database/tables.ts";
 import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
-import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
 import { createDeployment, type Deployment } from "../../../helpers/deployment.ts";
 import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
 import { post } from "../../../helpers/server.ts";
-import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
+import {
+  claim,
+  createEvent,
+  createSubscription,
+  NOW,
+  newMerchant,
+} from "../../../helpers/store-factories.ts";
 import { forEachTest } from "../../../helpers/suite.ts";
 
 /** Settings under which calls fail, hang, or lose what they acknowledged. */

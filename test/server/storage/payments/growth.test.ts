@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { failOriginal, settleOriginal } from "../../../../server/storage/payments/payments.ts";
 import { REFUNDS_AT_ONCE } from "../../../../server/storage/payments/transitions.ts";
 import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
-import { createSubscription } from "../../../helpers/delivery-factories.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   copyRefund,
   createPayment,
   createRefund,
+  createSubscription,
   decideRefund,
   insertPayments,
   issueRefund,

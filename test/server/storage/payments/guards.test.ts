@@ -7,10 +7,15 @@ import {
   REFUND_TRANSITIONS,
   type RefundStatus,
 } from "../../../../server/domain/refunds.ts";
-import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
+import {
+  accepts,
+  beginTransaction,
+  refundInsert,
+  statusChange,
+  useDatabase,
+} from "../../../helpers/databases.ts";
 import { startProduction } from "../../../helpers/deployment.ts";
 import { engines } from "../../../helpers/engine.ts";
-import { accepts, refundInsert, statusChange } from "../../../helpers/payment-sql.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
 import {
   createPayment,

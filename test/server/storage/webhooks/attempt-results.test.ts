@@ -10,9 +10,14 @@ import type { Attempt } from "../../../../server/storage/webhooks/claims.ts";
 import { redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
-import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
 import { engines } from "../../../helpers/engine.ts";
-import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
+import {
+  claim,
+  createEvent,
+  createSubscription,
+  NOW,
+  newMerchant,
+} from "../../../helpers/store-factories.ts";
 
 const RESULT = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
 const OUTCOMES: readonly Outcome[] = [

@@ -6,9 +6,8 @@ import { createEncryptionKeys } from "../../../../server/storage/webhooks/secret
 import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { ownKey } from "../../../../server/storage/webhooks/wrapping-keys.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
-import { claim, createEvent } from "../../../helpers/delivery-factories.ts";
 import { engines } from "../../../helpers/engine.ts";
-import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
+import { claim, createEvent, NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 const HOUR_MS = 3_600_000;
 const plusHours = (hours: number) => new Date(NOW.getTime() + hours * HOUR_MS);

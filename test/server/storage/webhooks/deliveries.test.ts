@@ -12,14 +12,15 @@ import {
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { endSomeDeliveries, endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import {
   claim as claimDue,
   createEvent,
   createSubscription,
   LEASE_MS,
-} from "../../../helpers/delivery-factories.ts";
-import { engines } from "../../../helpers/engine.ts";
-import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
+  NOW,
+  newMerchant,
+} from "../../../helpers/store-factories.ts";
 
 const RESPONSE = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok" };
 const result = (outcome: Outcome): AttemptResult => ({ ...RESPONSE, outcome });

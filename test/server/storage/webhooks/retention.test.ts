@@ -5,12 +5,12 @@ import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/d
 import { emitResourceEvent } from "../../../../server/storage/webhooks/events.ts";
 import { removeDeliveries, removeEvents } from "../../../../server/storage/webhooks/retention.ts";
 import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
-import { createSubscription } from "../../../helpers/delivery-factories.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   allRecords,
   createPayment,
   createRefund,
+  createSubscription,
   issueRefund,
   LATER,
   NOW,
