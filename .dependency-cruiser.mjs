@@ -21,7 +21,7 @@ const SERVER_LAYERS = [
   ["start.ts"],
   ["process/"],
   ["operators/", "sandbox/commands/", "sandbox/handlers/"],
-  ["sandbox/(console-page|greeting|own-docs|sandbox|settings)\\.ts"],
+  ["sandbox/(greeting|pages|sandbox|settings)\\.ts"],
   ["cli.ts", "sandbox/(cli|index)\\.ts"],
 ];
 

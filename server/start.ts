@@ -61,8 +61,6 @@ export type Hooks = {
 export type Core = {
   app: AppParts;
   http: Pick<HttpServer, "draining" | "isLocal" | "ownUrl">;
-  /** Resolves when a change of the blocks is in force at this server. */
-  readBlocks(): Promise<void>;
   /** Does at once what is due; resolves when it has been stored. */
   runDue(): Promise<void>;
 };
@@ -227,7 +225,7 @@ async function startParts(
     readinessChecks: [sharedClock.check, database.checkWrites, access.ready, blocks.check, http.checkStays],
     isDraining: http.isDraining,
   };
-  const hooks = await createHooks?.({ app, http, readBlocks: blocks.read, runDue: () => work.runDue() });
+  const hooks = await createHooks?.({ app, http, runDue: () => work.runDue() });
   const observer = hooks ? observeAll([metrics, hooks.observer]) : metrics;
   const work = await startBackgroundWork(
     {

@@ -380,30 +380,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/sandbox/restrictions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * See what operators restrict
-         * @description Whether you are blocked, and whether your refunds are held.
-         */
-        get: operations["getRestrictions"];
-        put?: never;
-        /**
-         * Restrict yourself as operators do
-         * @description In production, the service's operators do this, for example after a token was stolen. The sandbox's own calls are never blocked, so that you can lift the restriction again. Deliveries continue.
-         */
-        post: operations["setRestrictions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/sandbox/faults": {
         parameters: {
             query?: never;
@@ -495,7 +471,7 @@ export interface paths {
         put?: never;
         /**
          * Reset your data
-         * @description Removes your payments, refunds, events and subscriptions, ends restrictions and tomorrow's API, clears faults, and restores the records that are there at the start. Access tokens and the clock stay.
+         * @description Removes your payments, refunds, events and subscriptions, ends tomorrow's API, clears faults, and restores the records that are there at the start. Access tokens and the clock stay.
          */
         post: operations["resetSandbox"];
         delete?: never;
@@ -1363,13 +1339,6 @@ export interface components {
             /** @description The scopes of the token. */
             scopes: ("refunds" | "webhooks")[];
         };
-        /** @description What the service's operators can do to a merchant. */
-        Restrictions: {
-            /** @description Whether your calls of the published contract get 401, with any access token. */
-            blocked: boolean;
-            /** @description Whether your refunds stay `PENDING` even when they are due. Those that are due are authorized when the hold ends. */
-            held: boolean;
-        };
         /**
          * @description What goes wrong. Of calls:
          *
@@ -2087,17 +2056,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Token"];
-            };
-        };
-        /** @description The restrictions as they are now. */
-        RestrictionsFound: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Restrictions"];
             };
         };
         /** @description Your faults. */
@@ -2912,52 +2870,6 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["TokenCreated"];
-            400: components["responses"]["InvalidRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["OtherHost"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getRestrictions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["RestrictionsFound"];
-            400: components["responses"]["InvalidRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["OtherHost"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    setRestrictions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description The restrictions from now on. */
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Restrictions"];
-            };
-        };
-        responses: {
-            200: components["responses"]["RestrictionsFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["OtherHost"];

@@ -15,7 +15,7 @@ const SOURCE = join(ROOT, "server/sandbox/console");
 const VERIFICATION = join(ROOT, "docs/examples/describe-delivery.mts");
 const STYLES = [
   join(ROOT, "docs/shared.css"), // which it shares with the docs
-  ...["theme.css", "console.css", "records.css", "faults.css"].map((name) => join(SOURCE, name)),
+  ...["theme.css", "console.css", "records.css"].map((name) => join(SOURCE, name)),
 ];
 
 const DIST = join(SOURCE, "dist");

@@ -106,12 +106,6 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
       create: (body: RequestBody<"createToken">) =>
         resultOf<"createToken">(http.POST("/sandbox/tokens", { body })),
     },
-    /** What the service's operators can do to a merchant: block its calls, and hold its refunds. */
-    restrictions: {
-      read: () => resultOf<"getRestrictions">(http.GET("/sandbox/restrictions")),
-      set: (body: RequestBody<"setRestrictions">) =>
-        resultOf<"setRestrictions">(http.POST("/sandbox/restrictions", { body })),
-    },
     /** What goes wrong with the next calls and deliveries of the merchant. */
     faults: {
       /** Such as `{ kind: "CLOSED_AFTER", operation: "issueRefund" }`. */

@@ -9,7 +9,6 @@ import { createPages } from "../http/pages.ts";
 import { checkLocalHost } from "../http/request-head.ts";
 import type { HttpResponse, Middleware } from "../http/request-locals.ts";
 import type { Core, Hooks } from "../start.ts";
-import { createConsolePage } from "./console-page.ts";
 import { createCallFaults } from "./handlers/call-faults.ts";
 import { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
@@ -27,10 +26,9 @@ import { createInbox } from "./handlers/inbox.ts";
 import { paymentHandlers } from "./handlers/payments.ts";
 import { createRequestMemory } from "./handlers/recorded-requests.ts";
 import type { SandboxParts } from "./handlers/responses.ts";
-import { createRestrictions } from "./handlers/restrictions.ts";
 import { createTomorrow } from "./handlers/tomorrow.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
-import { nameOwnAddress } from "./own-docs.ts";
+import { createConsolePage, nameOwnAddress } from "./pages.ts";
 
 const TOKEN_BYTES = 24;
 
@@ -56,9 +54,7 @@ export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined
   const callFaults = createCallFaults(faults.list, document);
   const requests = createRequestMemory(changes, callFaults.kindOf, coverage.meetCall);
   const inbox = createInbox({ store, changes, ownUrl: http.ownUrl, realNow: clock.realNow });
-  const { readBlocks, runDue } = core;
-  const parts = { store, clock, changes, logger, encryptionKeys, readBlocks, runDue };
-  const restrictions = createRestrictions(parts);
+  const parts = { store, clock, changes, logger, encryptionKeys, runDue: core.runDue };
   const checkLocal = checkLocalHost(config.host, http.isLocal);
   const own = await assembleApp<SandboxId>(app, {
     document,
@@ -68,15 +64,13 @@ export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined
       ...inbox.handlers,
       ...faults.list.handlers,
       ...coverage.handlers,
-      ...accessHandlers(parts, { restrictions, inMemory: [requests, inbox, faults.list, tomorrow] }),
-      ...restrictions.handlers,
+      ...accessHandlers(parts, [requests, inbox, faults.list, tomorrow]),
       ...tomorrow.handlers,
       ...clockHandlers(parts),
       ...paymentHandlers(parts),
       ...webhookHandlers({ ...parts, tomorrow }, faults.ofDeliveries.find),
     },
     bodyChecks: {},
-    // So that a merchant who tries a block out can end it.
     refuseBlocked: () => {},
     // Moving the clock by years, or resetting a large store, takes long.
     deadline: noDeadline,
@@ -137,13 +131,7 @@ async function seed(
 
 function accessHandlers(
   { store, clock, changes }: SandboxParts,
-  {
-    restrictions,
-    inMemory,
-  }: {
-    restrictions: ReturnType<typeof createRestrictions>;
-    inMemory: readonly { forget(merchant: string): void }[];
-  },
+  inMemory: readonly { forget(merchant: string): void }[],
 ): HandlersOf<"createToken" | "resetSandbox"> {
   return {
     async createToken({ merchant, body: { scopes } }) {
@@ -156,7 +144,6 @@ function accessHandlers(
       const now = await clock.now();
       const fixtures = isSandboxMerchant(merchant) ? fixturesOf(merchant, now) : [];
       await store.resetMerchant({ merchant, fixtures, now });
-      await restrictions.lift(merchant);
       for (const part of inMemory) part.forget(merchant);
       changes.notify(["payments", "webhooks", "requests", "inbox"], merchant);
       return { status: 204 };

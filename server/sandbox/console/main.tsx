@@ -23,7 +23,6 @@ import { Payment } from "./views/payment.tsx";
 import { Payments } from "./views/payments.tsx";
 import { Refunds } from "./views/refunds.tsx";
 import { Requests } from "./views/requests.tsx";
-import { RestrictionsNotice } from "./views/restrictions.tsx";
 import { TomorrowNotice } from "./views/tomorrow.tsx";
 import { Subscription, Webhooks } from "./views/webhooks.tsx";
 
@@ -147,7 +146,6 @@ function App() {
           <Refused problem={refused} choose={choose} />
         ) : (
           <>
-            <RestrictionsNotice />
             <TomorrowNotice />
             <Clock />
             <View route={route} choose={choose} key={route.hash} />

@@ -19,8 +19,6 @@ export type SandboxParts = {
   changes: Pick<Changes, "notify">;
   logger: Logger;
   encryptionKeys: EncryptionKeys;
-  /** Resolves when a change of the blocks is in force at this server. */
-  readBlocks(): Promise<void>;
   /** Makes all transitions that are due at the domain's time; resolves when they are stored. */
   runDue(): Promise<void>;
 };
@@ -34,7 +32,6 @@ const NOT_FOUND_DETAILS = {
   delivery: "You have no delivery with this webhookId. List your deliveries to find it.",
   liveDelivery:
     "You have no delivery with this webhookId whose subscription is live. List your deliveries to find it.",
-  event: "You have no event with this eventId. List your events to find it.",
   subscription: "You have no subscription with this subscriptionKey. List your subscriptions to find it.",
   liveSubscription: "You have no live subscription with this subscriptionKey.",
 } as const;

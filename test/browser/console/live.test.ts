@@ -7,23 +7,6 @@ import { post, startTestServer } from "../../helpers/server.ts";
 
 const suite = useConsole();
 
-test("every view says that a merchant is blocked and held, until the merchant ends both", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const { page } = await suite.open(merchant, { route: "#/access" });
-  const restrictions = async () => (await merchant.sandbox("getRestrictions")).body;
-
-  await page.getByLabel("Block API calls").click();
-  await page.getByText("Blocked: API calls get 401.").waitFor();
-  await page.getByLabel("Hold refunds that fall due").click();
-  await page.getByText("Held: refunds stay PENDING.").waitFor();
-  expect(await restrictions()).toEqual({ blocked: true, held: true });
-  await goTo(page, "payments");
-  await page.getByText("Held: refunds stay PENDING.").click();
-  await page.getByLabel("Hold refunds that fall due").click();
-  await page.getByText("Held: refunds stay PENDING.").waitFor({ state: "detached" });
-  expect(await restrictions()).toEqual({ blocked: true, held: false });
-});
-
 describe("the clock", () => {
   test("says what is due next and what has happened, and goes to an Eastern time", async () => {
     await using server = await startTestServer({ realNow: () => TUESDAY });

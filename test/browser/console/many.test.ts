@@ -25,10 +25,9 @@ test("more than a hundred refunds are all reached, found by status and text, and
 
   await page.getByRole("link", { name: "All refunds of this payment" }).click();
   await page.getByRole("link", { name: failed }).waitFor();
-  await page.mouse.move(600, 600);
-  while ((await page.getByRole("link", { name: oldest }).count()) === 0) await page.mouse.wheel(0, 2_000);
+  await button(page, "Show more").click();
+  await page.getByRole("link", { name: oldest }).waitFor();
   await rows(120);
-  await page.evaluate(() => scrollTo(0, 0));
   await page.getByLabel("Status").selectOption("TERMINAL_FAILED");
   await rows(1);
   await page.getByText("AMOUNT_EXCEEDS_REFUNDABLE").waitFor();

@@ -92,59 +92,18 @@ export function useConnection(): Connection {
 let stream: AbortController | undefined;
 const RETRY_MS = 1_000;
 
-/** What the tab that reads the stream says to all with the same token; every topic when changes may have been missed. */
-type News = { connection?: Connection; topics?: readonly Topic[] | "all" };
-type Tell = (news: News) => void;
-
-function take({ connection, topics }: News): void {
-  if (connection) setConnection(connection);
-  if (topics) notifyListeners(topics === "all" ? undefined : topics);
-}
-
-/**
- * Follows the stream of changes for as long as the page is open. A browser opens six connections to a host, and a stream takes one,
- * so one tab reads it for all, and another one takes over when that tab is closed.
- */
+/** Follows the stream of changes for as long as the page is open, and connects again when it ends. */
 export async function followChanges(): Promise<never> {
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     stream = new AbortController();
     const { signal } = stream;
-    const name = `changes ${accessToken}`;
-    const channel = new BroadcastChannel(name);
-    const tell: Tell = (news) => {
-      take(news);
-      if (navigator.locks) channel.postMessage(news);
+    const onOpen = () => {
+      setConnection("online");
+      if (!isFirst) notifyListeners(); // changes may have been missed
     };
-    let isFirst = true;
-    let isReader = false;
-    channel.onmessage = ({ data }: MessageEvent<News | "ask">) => {
-      if (data !== "ask") {
-        isFirst = false;
-        take(data);
-      } else if (isReader) channel.postMessage({ connection });
-    };
-    channel.postMessage("ask");
-    const read = () => {
-      isReader = true;
-      return keepReading(tell, isFirst, signal);
-    };
-    try {
-      // A browser has locks over https and on this machine. Elsewhere each tab reads a stream of its own.
-      await (navigator.locks ? navigator.locks.request(name, { signal }, read) : read());
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-    channel.close();
-  }
-}
-
-/** Reads the stream, and connects again when it ends, until another token is chosen. */
-async function keepReading(tell: Tell, isFirst: boolean, signal: AbortSignal): Promise<void> {
-  for (let mayMiss = !isFirst; !signal.aborted; mayMiss = true) {
-    const onOpen = () => tell({ connection: "online", ...(mayMiss && { topics: "all" }) });
-    const problem = await readChanges(tell, onOpen, signal).catch(() => undefined);
-    if (signal.aborted) return;
-    tell({ connection: problem?.status ? problem : "offline" });
+    const problem = await readChanges(onOpen, signal).catch(() => undefined);
+    if (signal.aborted) continue;
+    setConnection(problem?.status ? problem : "offline");
     await Promise.race([
       once(signal, "abort"),
       // A token that was refused stays so.
@@ -157,11 +116,7 @@ const once = (target: EventTarget, type: string) =>
   new Promise((resolve) => target.addEventListener(type, resolve, { once: true }));
 
 /** @returns the problem if there is no stream, and undefined when the stream has ended */
-async function readChanges(
-  tell: Tell,
-  onOpen: () => void,
-  signal: AbortSignal,
-): Promise<Problem | undefined> {
+async function readChanges(onOpen: () => void, signal: AbortSignal): Promise<Problem | undefined> {
   const { data, error } = await sandbox.GET("/sandbox/changes", {
     headers: { Accept: "text/event-stream, application/json" },
     parseAs: "stream",
@@ -178,7 +133,7 @@ async function readChanges(
     text = messages.pop() ?? "";
     for (const message of messages) {
       const line = message.split("\n").find((part) => part.startsWith("data: "));
-      if (line) tell(JSON.parse(line.slice("data: ".length)) as { topics: Topic[] });
+      if (line) notifyListeners((JSON.parse(line.slice("data: ".length)) as { topics: Topic[] }).topics);
     }
   }
 }

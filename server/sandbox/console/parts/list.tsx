@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
 import { count } from "./format.ts";
 import type { Paged } from "./paged.ts";
 import { Empty, ProblemText } from "./parts.tsx";
@@ -23,24 +22,10 @@ type ListProps<Item> = {
   empty: ComponentChildren;
 };
 
-/** Height of a row in pixels; the styles give it to every row, whatever is in it. */
-const ROW = 52;
-/** Rows that are drawn above and below those on the screen. */
-const AROUND = 10;
-/** The next page is requested this many rows before the end of those that are loaded. */
-const AHEAD = 40;
-
-/** A list of any length: only the rows on the screen are drawn, and pages are loaded as they are reached. */
+/** A list, with a button that loads more of it. */
 export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item>) {
-  const table = useRef<HTMLTableElement>(null);
   const items = paged.items ?? [];
-  const [from, to] = useRows(table, items.length);
-  const shown = items.slice(from, to);
   const below = columns.find(({ kind }) => kind === "state") ?? columns.find(({ kind }) => kind === "record");
-  useEffect(() => {
-    paged.show(shown.map(idOf));
-    if (paged.hasMore && !paged.problem && to + AHEAD > items.length) paged.more();
-  });
   if (items.length === 0) {
     return (
       <>
@@ -52,7 +37,7 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
   return (
     <>
       <ProblemText problem={paged.problem} />
-      <table ref={table} aria-label={name} aria-rowcount={paged.hasMore ? -1 : items.length + 1}>
+      <table aria-label={name}>
         <thead>
           <tr>
             {columns.map(({ head, kind }) => (
@@ -63,9 +48,8 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
           </tr>
         </thead>
         <tbody>
-          <Gap rows={from} />
-          {shown.map((item, index) => (
-            <tr key={idOf(item)} aria-rowindex={from + index + 2}>
+          {items.map((item) => (
+            <tr key={idOf(item)}>
               {columns.map(({ head, kind, cell }) => (
                 <td key={head} class={kind}>
                   {cell(item)}
@@ -74,47 +58,17 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
               ))}
             </tr>
           ))}
-          <Gap rows={items.length - from - shown.length} />
         </tbody>
       </table>
       <p class="quiet end">
         {count(items.length, "row")}
-        {paged.hasMore ? " loaded; scroll for more" : ""}.
+        {paged.hasMore ? " loaded" : ""}.
       </p>
+      {paged.hasMore && (
+        <button type="button" onClick={paged.more}>
+          Show more
+        </button>
+      )}
     </>
   );
-}
-
-/** Empty space in place of rows that are not drawn; one cell, because on a phone some columns are not there. */
-function Gap({ rows }: { rows: number }) {
-  if (rows <= 0) return null;
-  return (
-    <tr class="gap">
-      <td style={{ height: `${rows * ROW}px` }} />
-    </tr>
-  );
-}
-
-/** Finds the rows of a table that are on the screen or close to it. */
-function useRows(
-  table: { current: HTMLTableElement | null },
-  length: number,
-): readonly [from: number, to: number] {
-  const [first, setFirst] = useState(0);
-  const onScreen = Math.ceil(innerHeight / ROW);
-  useEffect(() => {
-    const look = () => {
-      const top = table.current?.tBodies[0]?.getBoundingClientRect().top ?? 0;
-      setFirst(Math.max(0, Math.floor(-top / ROW)));
-    };
-    look();
-    addEventListener("scroll", look, { passive: true });
-    addEventListener("resize", look);
-    return () => {
-      removeEventListener("scroll", look);
-      removeEventListener("resize", look);
-    };
-  }, [length > 0]);
-  const last = Math.min(length, first + onScreen + AROUND);
-  return [Math.max(0, Math.min(first, length) - AROUND), last];
 }

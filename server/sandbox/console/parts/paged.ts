@@ -10,39 +10,63 @@ export type Paged<Item> = {
   readonly problem: Problem | undefined;
   /** Whether the server has more than is loaded. */
   readonly hasMore: boolean;
-  /** Loads the next page, unless a page is being loaded. */
+  /** Loads one page more. */
   more(): void;
-  /** Says which items are on the screen; after a change they are read again. */
-  show(ids: readonly string[]): void;
 };
 
 type Source<Item> = {
   /** Names the list; another key starts a new list. */
   key: string;
   topics: readonly Topic[];
-  idOf: (item: Item) => string;
   load: (cursor: Cursor) => Promise<Result<Page<Item>>>;
 };
 
-type Loaded<Item> = { items: Item[]; nextCursor: string | null };
+type State<Item> = { key: string; loaded?: Page<Item>; problem?: Problem };
 
-/**
- * Loads a list page by page as it is scrolled, and keeps it current without loading all of it again: after a change it reads
- * the first page, where new records are, and the pages of the records that are on the screen.
- */
-export function usePaged<Item>({ key, topics, idOf, load }: Source<Item>): Paged<Item> {
-  const [state, setState] = useState<{ key: string; loaded?: Loaded<Item>; problem?: Problem }>({ key });
-  const pager = useRef<Pager>(undefined);
+/** Loads a list page by page; after a change it loads all of these pages again. */
+export function usePaged<Item>({ key, topics, load }: Source<Item>): Paged<Item> {
+  const [state, setState] = useState<State<Item>>({ key });
+  const more = useRef(() => {});
   useEffect(() => {
-    const own = createPager({ idOf, load }, (loaded, problem) =>
-      setState({ key, ...(loaded && { loaded }), ...(problem && { problem }) }),
-    );
-    pager.current = own;
-    const end = listen(topics, own.refresh);
-    own.refresh();
+    let pages = 1;
+    let open = true;
+    let busy = false;
+    let again = false;
+    const read = async () => {
+      const loaded: Page<Item> = { items: [], nextCursor: null };
+      for (let page = 0; page < pages; page += 1) {
+        const { data, error } = await load(loaded.nextCursor === null ? {} : { cursor: loaded.nextCursor });
+        if (!open) return;
+        if (!data)
+          return setState((before) => ({
+            ...(before.key === key ? before : { key }),
+            problem: error as Problem,
+          }));
+        loaded.items.push(...data.items);
+        loaded.nextCursor = data.nextCursor;
+        if (data.nextCursor === null) break;
+      }
+      setState({ key, loaded });
+    };
+    const run = async () => {
+      again = true;
+      if (busy) return;
+      busy = true;
+      while (open && again) {
+        again = false;
+        await read();
+      }
+      busy = false;
+    };
+    more.current = () => {
+      pages += 1;
+      run();
+    };
+    const end = listen(topics, run);
+    run();
     return () => {
+      open = false;
       end();
-      own.close();
     };
   }, [key]);
   const { loaded, problem } = state.key === key ? state : {};
@@ -50,92 +74,6 @@ export function usePaged<Item>({ key, topics, idOf, load }: Source<Item>): Paged
     items: loaded?.items,
     problem,
     hasMore: loaded?.nextCursor != null,
-    more: () => pager.current?.more(),
-    show: (ids) => pager.current?.show(ids),
-  };
-}
-
-type Pager = { refresh(): void; more(): void; show(ids: readonly string[]): void; close(): void };
-
-/** Where a page begins, by the last record before it; undefined for the first one. */
-type Start = { readonly cursor: string; readonly ids: ReadonlySet<string> };
-
-function createPager<Item>(
-  { idOf, load }: Pick<Source<Item>, "idOf" | "load">,
-  changed: (loaded: Loaded<Item> | undefined, problem?: Problem) => void,
-): Pager {
-  let loaded: Loaded<Item> | undefined;
-  let problem: Problem | undefined;
-  let starts: Start[] = [];
-  let shown: readonly string[] = [];
-  let wanted = { refresh: false, more: false };
-  let busy = false;
-  let open = true;
-
-  const fetchPage = async (cursor: Cursor): Promise<Page<Item> | undefined> => {
-    const { data, error } = await load(cursor);
-    if (error) problem = error as Problem;
-    return data;
-  };
-
-  const refresh = async () => {
-    const first = await fetchPage({});
-    if (!first) return;
-    const last = first.items.at(-1);
-    const known = loaded && last ? loaded.items.findIndex((item) => idOf(item) === idOf(last)) : -1;
-    if (!loaded || first.nextCursor === null || known === -1) {
-      loaded = first;
-      starts = [];
-      return;
-    }
-    const items = [...first.items, ...loaded.items.slice(known + 1)];
-    for (const { cursor, ids } of starts) {
-      if (!shown.some((id) => ids.has(id))) continue;
-      const page = await fetchPage({ cursor });
-      const fresh = new Map(page?.items.map((item) => [idOf(item), item]));
-      for (const [index, item] of items.entries()) items[index] = fresh.get(idOf(item)) ?? item;
-    }
-    loaded = { items, nextCursor: loaded.nextCursor };
-  };
-
-  const more = async () => {
-    const cursor = loaded?.nextCursor;
-    if (!loaded || cursor == null) return;
-    const page = await fetchPage({ cursor });
-    if (!page) return;
-    starts.push({ cursor, ids: new Set(page.items.map(idOf)) });
-    loaded = { items: [...loaded.items, ...page.items], nextCursor: page.nextCursor };
-  };
-
-  // One request at a time, so that no page is inserted at a position that another one has shifted meanwhile.
-  const work = async () => {
-    if (busy) return;
-    busy = true;
-    while (open && (wanted.refresh || wanted.more)) {
-      const { refresh: repeated } = wanted;
-      wanted = repeated ? { ...wanted, refresh: false } : { refresh: false, more: false };
-      problem = undefined;
-      await (repeated ? refresh() : more());
-      if (open) changed(loaded, problem);
-    }
-    busy = false;
-  };
-
-  return {
-    refresh() {
-      wanted.refresh = true;
-      work();
-    },
-    more() {
-      if (loaded?.nextCursor == null) return;
-      wanted.more = true;
-      work();
-    },
-    show(ids) {
-      shown = ids;
-    },
-    close() {
-      open = false;
-    },
+    more: () => more.current(),
   };
 }

@@ -42,7 +42,6 @@ export function DeliveryList({
   const paged = usePaged<DeliveryRecord>({
     key: `deliveries ${JSON.stringify(chosen)}`,
     topics: ["webhooks"],
-    idOf,
     load: (cursor) =>
       sandbox.GET("/sandbox/deliveries", { params: { query: { limit: LIMIT, ...chosen, ...cursor } } }),
   });

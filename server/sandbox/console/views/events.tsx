@@ -13,7 +13,6 @@ export function Events({ resourceId }: { resourceId: string }) {
   const paged = usePaged<EventRecord>({
     key: `events ${resourceId}`,
     topics: ["payments", "webhooks", "clock"],
-    idOf,
     load: (cursor) =>
       sandbox.GET("/sandbox/events", {
         params: { query: { limit: LIMIT, ...(resourceId !== "" && { resourceId }), ...cursor } },

@@ -18,7 +18,6 @@ export function Payments() {
   const paged = usePaged<Debit>({
     key: `payments ${toQuery(filter)}`,
     topics: ["payments"],
-    idOf,
     load: (cursor) => {
       const query = { kind: "DEBIT" as const, limit: LIMIT, ...filter, ...cursor };
       // The kind leaves out refunds, which the type does not know.

@@ -19,7 +19,6 @@ export function Refunds() {
   const paged = usePaged<Refund>({
     key: `refunds ${toQuery(filter)}`,
     topics: ["payments", "clock"],
-    idOf,
     load: (cursor) => {
       const query = { kind: "REFUND" as const, limit: LIMIT, ...filter, ...cursor };
       // The kind leaves out original payments, which the type does not know.

@@ -21,7 +21,6 @@ export function Requests({ search }: { search: string }) {
   const paged = usePaged<Recorded>({
     key: `requests ${JSON.stringify(given)}`,
     topics: ["requests"],
-    idOf,
     load: (cursor) => sandbox.GET("/sandbox/requests", { params: { query: { ...given, ...cursor } } }),
   });
   const [only] = paged.items ?? [];

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { components } from "../../../../openapi/generated/types.ts";
 import { type Page, published, type Result, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
 import { VERIFY } from "../parts/contract.ts";
@@ -42,14 +42,12 @@ function Subscriptions() {
   const paged = usePaged<SubscriptionRecord>({
     key: "subscriptions",
     topics: ["webhooks"],
-    idOf,
     load: (cursor) =>
       sandbox.GET("/sandbox/subscriptions", {
         params: { query: { limit: LIMIT, ...cursor } },
       }) as Promise<Result<Page<SubscriptionRecord>>>,
   });
   const { items, problem } = paged;
-  useEffect(() => paged.show(items?.map(idOf) ?? []));
   return (
     <>
       <h2>Subscriptions</h2>
@@ -96,8 +94,6 @@ function Subscriptions() {
 
 const wants = ({ subscriptionDetails: { type, details } }: SubscriptionRecord) =>
   type === "ALL" ? "all events" : (details ?? []).join(", ");
-
-const idOf = ({ subscriptionKey }: SubscriptionRecord) => subscriptionKey;
 
 const NEW_SECRET = { label: "New secret", make: newSecret };
 
