@@ -33,26 +33,3 @@ describe("the view of faults", () => {
     expect(errors.filter((error) => !error.includes("400 (Bad Request)"))).toEqual([]);
   });
 });
-
-test("the switch of tomorrow's API shows its seed on every view and what it adds, until it is switched off", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const { paymentId } = await merchant.create();
-  const { page, errors } = await suite.open(merchant, { route: "#/access" });
-  const notice = page.getByRole("link", { name: /^Tomorrow's API is on, with seed / });
-
-  await page.getByLabel("Use tomorrow's API").click();
-  await notice.waitFor();
-  const { seed, additions } = (await merchant.sandbox("getTomorrow")).body;
-  const [header] = additions.filter(({ kind }) => kind === "HEADER");
-  const issued = await merchant.issue(refundOf(paymentId));
-  await page.getByText(`Added with seed ${seed}`).click();
-
-  await page.getByText(`${header?.name}: header of responses`).waitFor();
-  expect(issued.headers.get(header?.name ?? "")).toBe("later");
-  await page.goto(`${suite.server.url}/console#/requests`);
-  await notice.click();
-  await page.getByLabel("Use tomorrow's API").click();
-  await notice.waitFor({ state: "detached" });
-  expect((await merchant.sandbox("getTomorrow")).body.on).toBe(false);
-  expect(errors).toEqual([]);
-});

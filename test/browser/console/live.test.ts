@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
-import { dollars, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
-import { outputOf } from "../../helpers/process.ts";
+import { dollars, refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
-import { post, startTestServer } from "../../helpers/server.ts";
+import { startTestServer } from "../../helpers/server.ts";
 
 const suite = useConsole();
 
@@ -31,30 +30,6 @@ describe("the clock", () => {
     await button(page, "+1 hour").click();
     await page.getByText("It is Mon 30 Nov, 01:00 ET").waitFor();
   });
-});
-
-test("a request is found, copied as curl, and repeated", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const { paymentId } = await merchant.create();
-  await merchant.issue(refundOf(paymentId, { requestKey: "it's mine", amount: dollars(3) }));
-  await merchant.issue(refundOf("pay_unknown", { requestKey: "another" }));
-  const { page } = await suite.open(merchant, {
-    route: "#/requests",
-    context: { permissions: ["clipboard-read", "clipboard-write"] },
-  });
-
-  await page.getByRole("row").nth(2).waitFor();
-  await page.getByLabel("requestKey, paymentId or instance").fill("it's mine");
-  await button(page, "Find").click();
-  await expect.poll(() => page.getByRole("row").count()).toBe(2);
-  await page.getByRole("link", { name: "issueRefund" }).click();
-  await button(page, "Copy as curl").click();
-  await button(page, "Copied").waitFor();
-  const command = await page.evaluate(() => navigator.clipboard.readText());
-  await button(page, "Repeat").click();
-
-  await page.getByText("409 DUPLICATE_REQUEST_KEY").waitFor();
-  expect(await outputOf(["sh", "-c", command])).toContain("409 Conflict");
 });
 
 test("a subscription gets all events, those of categories, or those that are named", async () => {
@@ -95,28 +70,6 @@ test("a subscription gets all events, those of categories, or those that are nam
 
   await page.getByText(String((await subscriptions())[0]?.subscriptionKey)).click();
   await page.getByText("the text of its secretKey").waitFor();
-});
-
-test("a subscription's secret is changed, and the page says until when the old one signs, and that one is weak", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const body = subscriptionTo("https://merchant.example.com/", { secretKey: "weak" });
-  const { token } = merchant;
-  const { subscriptionKey } = (
-    await post<Subscription>(suite.server.url, "/v1/webhook/subscribe", body, { token })
-  ).body;
-  const { page } = await suite.open(merchant, { route: `#/subscriptions/${subscriptionKey}` });
-  await page.getByText("could guess").waitFor();
-
-  await page.getByText("Change the secret").click();
-  await page.getByLabel("New secretKey").fill("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD");
-  await page.getByLabel("Hours for which").fill("800");
-  await button(page, "Change secret").click();
-  await page.locator(".field .error").waitFor();
-  await page.getByLabel("Hours for which").fill("2");
-  await button(page, "Change secret").click();
-  await page.getByText("Old secret also signs until").waitFor();
-
-  expect(await page.getByText("could guess").count()).toBe(0);
 });
 
 test("the merchant and the access token are chosen on the page, and a token of fewer scopes is made", async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { type Element, readElements } from "../../../server/sandbox/handlers/coverage-elements.ts";
-import { refundOf } from "../../helpers/factories.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { accept, createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
@@ -59,21 +58,6 @@ describe("GET /sandbox/coverage", () => {
     expect([percent, count, total]).toEqual([Math.floor(1100 / all.length), 11, all.length]);
     expect(kinds.find(({ kind }) => kind === "STATE")).toEqual({ kind: "STATE", met: 1, total: 3 });
     expect((await coverage({ token: other.token })).met).toBe(0);
-  });
-
-  test("counts the fields of no request that got 400, and no response that was lost", async () => {
-    await acme.issue({ softDescriptor: "x" });
-    await acme.sandbox("armFault", { body: { kind: "CLOSED_AFTER" } });
-    await acme.issue(refundOf("pay_none")).catch(() => undefined);
-
-    const ofProblem = /^response (InvalidRequestProblem|Violation|ProblemErrorDetails)\./;
-    const fields = names("FIELD").filter((name) => ofProblem.test(name));
-    expect(new Set(await met())).toEqual(
-      new Set([
-        ...["OPERATION issueRefund", "STATUS issueRefund 400", "ERROR_CODE INVALID_REQUEST"],
-        ...fields.map((name) => `FIELD ${name}`),
-      ]),
-    );
   });
 
   test("counts events that a receiver accepted, and those of faults when they were what the contract says", async () => {

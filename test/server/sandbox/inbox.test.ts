@@ -1,10 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
-import { makeDataDir } from "../../helpers/databases.ts";
-import { findFreePort } from "../../helpers/network/local-server.ts";
-import { createSubscriber, until } from "../../helpers/receiver.ts";
+import { createSubscriber } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
-import { startTestServer, useTestServer } from "../../helpers/server.ts";
+import { useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
 const SECRET_KEY = "9f2c1b7ae04d5386c1f7a2b9d0e43c58";
@@ -53,53 +51,6 @@ describe("the inbox", () => {
     expect(Math.abs(aheadMs(last) - aheadMs(first) - DAY_MS)).toBeLessThan(60_000);
     expect((first?.domainAt ?? "") < (dueAt ?? "")).toBe(true);
   });
-
-  test("fails many deliveries, which are found by state and text", async () => {
-    await acme.subscribe((await inbox()).url);
-    await setInbox({ status: 500 });
-    for (const resourceId of ["acc_1", "acc_2", "cus_1"]) await emit(resourceId);
-    const untilAttempts = (count: number) =>
-      until(async () => {
-        const deliveries = await acme.deliveries();
-        return deliveries.every(({ attempts }) => attempts.length >= count);
-      });
-    await untilAttempts(1);
-    await acme.sandbox("advanceClock", { body: { by: "PT6S" } }); // the retry after this one comes in five minutes
-    await untilAttempts(2);
-    const found = async (query: Readonly<Record<string, string>>) =>
-      (await acme.deliveries(query)).map(({ resourceId }) => resourceId);
-    expect(await found({ state: "DELIVERED" })).toEqual([]);
-    expect(await found({ state: "PENDING", text: "ACC_" })).toEqual(["acc_2", "acc_1"]);
-  });
-
-  test("knows the newest live subscription to it, also after a restart", async () => {
-    const dataDir = await makeDataDir();
-    const env = { PORT: String(await findFreePort()) };
-    const before = await startTestServer({ dataDir, env });
-    const merchant = await createSubscriber(before);
-    const read = async () => (await merchant.sandbox("getInbox")).body;
-    const { url, subscriptionKey: none } = await read();
-    const ended = await merchant.subscribe(url);
-    await merchant.sandbox("endSubscription", { path: { subscriptionKey: ended } });
-    expect([none, (await read()).subscriptionKey]).toEqual([null, null]);
-    await merchant.subscribe(url);
-    const subscriptionKey = await merchant.subscribe(url);
-    await before.close();
-
-    await using _after = await startTestServer({ dataDir, env });
-
-    expect(await read()).toMatchObject({ subscriptionKey, received: [] });
-  });
-});
-
-test("a delivery names its event, and the event's deliveries are found by it", async () => {
-  const subscriptionKey = await acme.subscribe((await inbox()).url);
-  await emit();
-  await emit();
-  const { webhookId } = await until(async () => (await acme.deliveries())[0]);
-  const { eventId } = await show(webhookId);
-
-  expect(await acme.deliveries({ eventId })).toMatchObject([{ webhookId, subscriptionKey }]);
 });
 
 test("GET /sandbox/changes sends an event at once, and one after each change of the merchant's own", async () => {

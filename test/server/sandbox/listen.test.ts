@@ -56,27 +56,6 @@ describe("a listener", () => {
     });
   });
 
-  test("refuses what is not signed for it, and says so", async () => {
-    const { deliver, stop } = await createListener({ secretKey: "another" });
-    onTestFinished(async () => void (await stop()));
-
-    expect(await deliver(AUTHORIZED_EVENT)).toEqual({
-      status: 400,
-      printed: "Refused a delivery. No signature matches: another secret, or a changed delivery.\n",
-    });
-  });
-
-  test("subscribes to the chosen events, and ends its subscription and closes its port when it stops", async () => {
-    const { subscriptionKey, receiverUrl, stop } = await createListener({ events: ["PAYMENT", "ACCOUNT"] });
-    const { body } = await sandbox("getSubscription", { path: { subscriptionKey } });
-
-    await stop();
-
-    expect(body.subscriptionDetails).toEqual({ type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] });
-    expect(await wasSubscribed(subscriptionKey)).toBe(false);
-    await expect(fetch(receiverUrl)).rejects.toThrow(TypeError);
-  });
-
   test.each(["a reset", "a restart that lost the data"])("subscribes again after %s", async (cause) => {
     let other = await startTestServer();
     onTestFinished(() => other.close());

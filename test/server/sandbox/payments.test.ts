@@ -59,31 +59,6 @@ describe("the records of a merchant", () => {
   const refund = async (paymentId: string, fields = {}) =>
     (await acme.issue(refundOf(paymentId, fields))).body.paymentId;
 
-  test("show a refund with all that is stored of it", async () => {
-    const payment = await acme.create({ settledAt: AT });
-    const request = refundOf(payment.paymentId, {
-      amount: dollars(25.5),
-      clientReferenceId: "Bestellung ✓ 😀",
-      softDescriptor: "ACME refund",
-    });
-    const { body } = await acme.issue(request);
-
-    expect(await acme.get(body.paymentId)).toEqual({
-      kind: "REFUND",
-      ...body,
-      amount: request.amount,
-      status: "PENDING",
-      originalPaymentId: payment.paymentId,
-      softDescriptor: "ACME refund",
-      requestKey: request.requestKey,
-      due: { at: "2026-11-19T05:00:00.000Z", holidays: [] },
-      history: [{ paymentStatus: "PENDING", at: AT }],
-    });
-    expect(await acme.get(payment.paymentId)).toEqual({ ...payment, refundableAmount: dollars(74.5) });
-    const processing = await acme.create({ status: "PROCESSING" });
-    expect(await acme.get(await refund(processing.paymentId))).toMatchObject({ due: null });
-  });
-
   test("are listed newest first, page by page, also those of one millisecond, and while others are added", async () => {
     const { paymentId } = await acme.create();
     const newestFirst = [paymentId];

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
-import { createSandboxMerchant, notFound, problemOf } from "../../helpers/sandbox.ts";
+import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
@@ -100,55 +100,4 @@ test("the clock says when the next refunds fall due, and how many do", async () 
 
   const at = "2026-11-30T05:00:00.000Z";
   expect(body).toMatchObject({ now: NOW.toISOString(), next: { at, refunds: 2, deliveries: 0 } });
-});
-
-test("subscriptions are listed newest first, with the time at which one ended, and no secret but its form", async () => {
-  const first = await subscribe();
-  const details = { type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] };
-  const secretKey = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-  const second = await subscribe({ secretKey, subscriptionDetails: details });
-  const path = { subscriptionKey: first };
-  const live = (await acme.sandbox("getSubscription", { path })).body;
-
-  const end = () => acme.sandbox("endSubscription", { path });
-  expect(await end()).toMatchObject({ status: 204, body: undefined });
-  expect(problemOf(await end())).toEqual(
-    notFound("You have no live subscription with this subscriptionKey."),
-  );
-
-  const page = (await acme.sandbox("listSubscriptions", { query: { limit: 1 } })).body;
-  const rest = await acme.sandbox("listSubscriptions", { query: { cursor: page.nextCursor ?? "" } });
-  const common = { url: URL, createdAt: NOW.toISOString(), oldSecretUntil: null, secretWarning: null };
-  const ended = { ...live, secretForm: null, endedAt: NOW.toISOString() };
-  expect(live).toEqual({
-    ...{ ...common, subscriptionKey: first, secretForm: "TEXT", endedAt: null },
-    subscriptionDetails: { type: "ALL" },
-  });
-  expect([...page.items, ...rest.body.items]).toEqual([
-    {
-      ...{ ...common, subscriptionKey: second, secretForm: "BASE64", endedAt: null },
-      subscriptionDetails: details,
-    },
-    ended,
-  ]);
-  expect((await acme.sandbox("getSubscription", { path })).body).toEqual(ended);
-});
-
-test("events are listed newest first, also those that nobody received", async () => {
-  await acme.sandbox("emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } });
-  await acme.sandbox("emitEvent", { body: { type: "customer.created", resourceId: "cus_1" } });
-
-  const { body } = await acme.sandbox("listEvents", { query: { limit: 1 } });
-  const rest = await acme.sandbox("listEvents", { query: { cursor: body.nextCursor ?? "" } });
-  const about = await acme.sandbox("listEvents", { query: { resourceId: "acc_1" } });
-
-  const types = [...body.items, ...rest.body.items].map(({ type }) => type);
-  expect(types).toEqual(["customer.created", "account.linked"]);
-  expect(about.body.items).toEqual(rest.body.items);
-  expect(JSON.parse(about.body.items[0]?.payload ?? "")).toEqual({
-    type: "account.linked",
-    timestamp: NOW.toISOString(),
-    sequence: 1,
-    data: { accountId: "acc_1" },
-  });
 });

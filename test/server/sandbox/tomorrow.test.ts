@@ -179,21 +179,6 @@ describe("tomorrow's API in a sandbox", () => {
     for (const [payload, webhookId] of sent)
       expect((await sandbox("getDelivery", { path: { webhookId } })).body.payload).toBe(payload);
   });
-
-  test("ends with a reset, and when it is switched off", async () => {
-    const merchant = await createPlaying(server);
-    const off = { on: false, seed: null, additions: [] };
-
-    await merchant.sandbox("resetSandbox");
-    const reset = await merchant.sandbox("getTomorrow");
-    const on = await merchant.sandbox("setTomorrow", { body: { on: true } });
-    const repeated = await merchant.sandbox("getTomorrow");
-    const ended = await merchant.sandbox("setTomorrow", { body: { on: false } });
-
-    expect([reset.body, ended.body]).toEqual([off, off]);
-    expect(on.body).toEqual({ on: true, seed: expect.any(Number), additions: expect.any(Array) });
-    expect(repeated.body).toEqual(on.body);
-  });
 });
 
 /** The texts for people in a body. */
