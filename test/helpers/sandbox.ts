@@ -128,8 +128,3 @@ export async function eventsOf({ database: { db } }: Server, resourceId: string)
   const events = db.selectFrom("events").where("resource_id", "=", resourceId).orderBy("sequence");
   return events.select(["type", "sequence", "occurred_at"]).execute();
 }
-
-export const UNKNOWN_PAYMENT = notFound(
-  "You have no payment with this paymentId. Check the identifier and the access token.",
-  "PAYMENT_NOT_FOUND",
-);
