@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { startBlocks } from "../../../../server/auth/blocks.ts";
-import type { Block } from "../../../../server/storage/blocks.ts";
+import { startBlocks } from "../../../server/auth/blocks.ts";
+import type { Block } from "../../../server/storage/blocks.ts";
 
 test("a block that no notification has announced is in force within a second", async () => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readLineSchemas } from "../../../../server/operators/line-schemas.ts";
-import { createPaymentLineParser } from "../../../../server/operators/payments.ts";
+import { readLineSchemas } from "../../../server/operators/line-schemas.ts";
+import { createPaymentLineParser } from "../../../server/operators/payments.ts";
 
 const parsePaymentLine = createPaymentLineParser(readLineSchemas());
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { singleFlight } from "../../../../server/async/repeat.ts";
+import { singleFlight } from "../../../server/async/repeat.ts";
 
 /** Work that ends when the test decides, and how many runs of it were under way at once. */
 function createWork() {

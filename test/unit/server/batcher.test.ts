@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { type BatcherOptions, createBatcher } from "../../../../server/async/batcher.ts";
+import { type BatcherOptions, createBatcher } from "../../../server/async/batcher.ts";
 
 /** Work that ends when the test decides, and the items of each run. */
 function createWork(options?: BatcherOptions<string, string>) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MAX_MEMBERS, MAX_NAME_LENGTH, scanJson } from "../../../../server/contract/scan-json.ts";
+import { MAX_MEMBERS, MAX_NAME_LENGTH, scanJson } from "../../../server/contract/scan-json.ts";
 
 describe("a body", () => {
   const list = (count: number, item: string) => `[${Array(count).fill(item)}]`;
