@@ -8,7 +8,7 @@ import {
   verifyChain,
 } from "../storage/operators/audit.ts";
 import type { RunWork } from "./context.ts";
-import { limitOption, wholeNumber } from "./context.ts";
+import { limitOption } from "./context.ts";
 import { count, type Output, printTable } from "./output.ts";
 
 /** Defines the commands that show and verify the record of what operators did. */
@@ -17,11 +17,9 @@ export function defineAudit(program: Command, run: RunWork): void {
     .command("audit")
     .description("list what operators did, newest first")
     .addOption(limitOption())
-    .addOption(new Option("--before <number>", "continue a list").argParser(wholeNumber))
-    .option("--json", "print one JSON object per line", false)
-    .action((options: ListOptions) =>
+    .action(({ limit }: { limit: number }) =>
       run(async ({ database: { db }, output }) => {
-        await listAudit({ db, output }, options);
+        printTable(output, HEADINGS, (await listAdminActions(db, limit)).map(toCells));
         return true;
       }),
     );
@@ -39,18 +37,8 @@ export function defineAudit(program: Command, run: RunWork): void {
 }
 
 type Parts = { db: Db; output: Output };
-type ListOptions = { limit: number; before?: number; json: boolean };
 
 const HEADINGS = ["number", "at", "operator", "address", "note", "outcome", "command"];
-
-async function listAudit({ db, output }: Parts, { limit, before, json }: ListOptions): Promise<void> {
-  const entries = await listAdminActions(db, { limit, before });
-  if (json) for (const entry of entries) output.print(JSON.stringify(entry));
-  else printTable(output, HEADINGS, entries.map(toCells));
-  const last = entries.at(-1);
-  if (last && last.number > 1 && entries.length === limit)
-    output.complain(`There may be more: add --before ${last.number}`);
-}
 
 function toCells({ number, at, operator, address, note, outcome, command }: RecordEntry) {
   return [number, at, operator, address, note, outcome, command?.join(" ") ?? null];

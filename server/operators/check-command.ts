@@ -10,7 +10,7 @@ import {
   saveCheck,
 } from "../storage/operators/check.ts";
 import type { RunWork } from "./context.ts";
-import { count, type Output, startProgress } from "./output.ts";
+import { count, type Output } from "./output.ts";
 
 const FUNCTIONS = { findDifferences, findRange, readErasedPayments, readErasures, saveCheck };
 
@@ -64,10 +64,6 @@ export async function checkDatabase(options: CheckOptions): Promise<boolean> {
     differences += 1;
     output.print(line);
   };
-  const progress = startProgress(
-    output,
-    () => `${count(records, "record")} compared, ${count(differences, "difference")}`,
-  );
   for (const name of missingTriggers)
     report(`table payments: the trigger ${name} is missing or disabled, and should be enabled`);
 
@@ -86,12 +82,8 @@ export async function checkDatabase(options: CheckOptions): Promise<boolean> {
       await output.flushed();
     }
   }
-  try {
-    await compare("payments");
-    await compare("deliveries");
-  } finally {
-    progress.stop();
-  }
+  await compare("payments");
+  await compare("deliveries");
   if (signal.aborted) {
     output.complain("Interrupted: the comparison is not complete, and its result is not kept.");
     return false;

@@ -3,7 +3,6 @@ import { addAbortSignal } from "node:stream";
 import { Command, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/environment.ts";
 import { bindAll } from "../storage/acts.ts";
-import { distribute } from "../storage/citus/distribute.ts";
 import * as merchantData from "../storage/operators/merchant-data.ts";
 import * as referenceErasure from "../storage/operators/reference-erasure.ts";
 import { rotateSecrets } from "../storage/operators/rotate-secrets.ts";
@@ -31,19 +30,22 @@ import {
   readInput,
 } from "./context.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
-import { distributeTables } from "./distribute.ts";
+import { defineDistribute } from "./distribute.ts";
 import {
   eraseCustomer,
   eraseMerchant,
-  exportMerchant,
   type MerchantChoice,
   type MerchantDataOptions,
 } from "./merchant-data.ts";
-import { definePaymentDetails } from "./payment-details.ts";
 import { feedPayments } from "./payments.ts";
 import { definePayouts } from "./payouts.ts";
 import { defineRestrictions } from "./restriction-commands.ts";
-import { disableSubscription, listSubscriptions, rotateKey, rotateSecret } from "./subscription-commands.ts";
+import {
+  disableSubscription,
+  listSubscriptions,
+  printRotation,
+  rotateSecret,
+} from "./subscription-commands.ts";
 
 type Choice = { merchant?: string; subscription?: string };
 
@@ -89,24 +91,8 @@ function defineMigrate(program: Command, run: RunWork): void {
     );
 }
 
-/** A statement may move all rows of a table. In milliseconds; timers can't count much further. */
-const DISTRIBUTE_STATEMENT_MS = 7 * 24 * 3_600_000;
-
-function defineDistribute(program: Command, run: RunWork): void {
-  program
-    .command("distribute")
-    .description("spread the tables over the machines of a Citus cluster by merchant; stop all servers first")
-    .action(() =>
-      run(
-        async ({ database, output }) =>
-          distributeTables((onTable) => distribute(database.db, onTable), { output }),
-        DISTRIBUTE_STATEMENT_MS,
-      ),
-    );
-}
-
 function definePayments(program: Command, run: RunWork): void {
-  const payments = program
+  program
     .command("payments")
     .argument("[file]", "standard input if left out")
     .description("import original payments, one JSON object per line")
@@ -117,7 +103,6 @@ function definePayments(program: Command, run: RunWork): void {
         return feedPayments({ ...(await openStore(context)), input, output, signal, report });
       }),
     );
-  definePaymentDetails(payments, run);
 }
 
 function defineDeliveries(program: Command, run: RunWork): void {
@@ -128,9 +113,7 @@ function defineDeliveries(program: Command, run: RunWork): void {
     .option("--merchant <merchant>")
     .option("--subscription <subscriptionKey>")
     .addOption(limitOption())
-    .option("--before <webhookId>", "continue a list")
-    .option("--json", "print one JSON object per line", false)
-    .action((options: Choice & { state: DeliveryFilter; limit: number; before?: string; json: boolean }) =>
+    .action((options: Choice & { state: DeliveryFilter; limit: number }) =>
       run(async (context) => {
         const { state: filter, subscription: subscriptionKey, ...choice } = options;
         await listDeliveries(await openStore(context), { ...choice, filter, subscriptionKey });
@@ -164,11 +147,9 @@ function defineSubscriptions(program: Command, run: RunWork): void {
     .command("subscriptions")
     .alias("subscription")
     .description("list live subscriptions, oldest first, or change one")
-    .option("--ended", "also list subscriptions that have ended", false)
     .option("--merchant <merchant>")
     .addOption(limitOption())
-    .option("--after <subscriptionKey>", "continue a list")
-    .action((options: { ended: boolean; merchant?: string; limit: number; after?: string }) =>
+    .action((options: { merchant?: string; limit: number }) =>
       run(async (context) => {
         await listSubscriptions(await openStore(context), options);
         return true;
@@ -207,17 +188,12 @@ function defineSubscriptions(program: Command, run: RunWork): void {
     .action(() =>
       run(async ({ database, settings, output }) => {
         const keys = createEncryptionKeys(settings.requireEncryptionKeys().map(ownKey));
-        return rotateKey((onBatch) => rotateSecrets(database.db, keys, { onBatch }), output);
+        return printRotation(await rotateSecrets(database.db, keys), output);
       }),
     );
 }
 
 function defineMerchantData(program: Command, run: RunWork): void {
-  const before = () =>
-    new Option(
-      "--before <date>",
-      "a day, such as 2026-08-01, which begins at 00:00 UTC; or a time",
-    ).argParser(pastDate);
   const runOn = (work: (options: MerchantDataOptions) => Promise<boolean>) =>
     run(async ({ database, output, signal }) =>
       work({
@@ -227,18 +203,17 @@ function defineMerchantData(program: Command, run: RunWork): void {
       }),
     );
   program
-    .command("export")
-    .description("print a merchant's older data, one JSON object per line, without secrets")
-    .requiredOption("--merchant <merchant>")
-    .addOption(before().makeOptionMandatory())
-    .action((choice: MerchantChoice) => runOn((options) => exportMerchant(options, choice)));
-  program
     .command("erase")
     .description(
       "erase a merchant's older data, or that of one customer; of payments, only the texts that the merchant wrote about customers",
     )
     .requiredOption("--merchant <merchant>")
-    .addOption(before())
+    .addOption(
+      new Option(
+        "--before <date>",
+        "a day, such as 2026-08-01, which begins at 00:00 UTC; or a time",
+      ).argParser(pastDate),
+    )
     .option(
       `${REFERENCE_OPTION} <reference>`,
       "a clientReferenceId, or the id of an account or a customer; it is recorded nowhere",

@@ -51,12 +51,6 @@ export function limitOption(): Option {
   });
 }
 
-/** A number from 0. */
-export function wholeNumber(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number.");
-}
-
 /** Parses an argument that must say something, so that an unset variable of a shell is an error. */
 export function notEmpty(text: string): string {
   if (text.trim() !== "") return text;

@@ -6,7 +6,7 @@ import type {
   OperatorDelivery,
 } from "../storage/operators/webhook-lists.ts";
 import type { Store } from "../storage/store.ts";
-import { count, type Output, printTable, startProgress } from "./output.ts";
+import { count, type Output, printTable } from "./output.ts";
 
 export type DeliveryStore = Pick<Store, "redeliver"> &
   Bound<{ findDeliveries: typeof findDeliveries; findDeliveryMerchant: typeof findDeliveryMerchant }>;
@@ -40,19 +40,12 @@ export async function listDeliveries(
   { store, output }: DeliveryOptions,
   choice: DeliveryChoice & {
     filter: DeliveryFilter;
-    before?: string | undefined;
     limit: number;
-    json: boolean;
   },
 ): Promise<void> {
-  const { limit, json } = choice;
   const deliveries = await store.findDeliveries(choice);
-  if (json) for (const delivery of deliveries) output.print(JSON.stringify(delivery));
-  else printTable(output, HEADINGS, deliveries.map(toCells));
-  const last = deliveries.at(-1);
-  if (last && deliveries.length === limit) {
-    output.complain(`There may be more: add --before ${last.webhookId}`);
-  }
+  printTable(output, HEADINGS, deliveries.map(toCells));
+  if (deliveries.length === choice.limit) output.complain("There may be more: raise --limit");
 }
 
 function toCells(delivery: OperatorDelivery) {
@@ -98,7 +91,6 @@ export async function redeliverExhausted(
 ): Promise<void> {
   let sent = 0;
   let before: string | undefined;
-  const progress = startProgress(output, () => count(sent, "delivery"));
   try {
     for (;;) {
       const page = await store.findDeliveries({ ...choice, filter: "exhausted", before, limit: PAGE_SIZE });
@@ -109,7 +101,6 @@ export async function redeliverExhausted(
       if (before === undefined) break;
     }
   } finally {
-    progress.stop();
     output.print(`${count(sent, "delivery")} will be sent again.`);
   }
 }

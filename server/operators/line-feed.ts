@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isStatementTimeout } from "../storage/database/unavailable.ts";
 import type { PaymentKey } from "../storage/payments/payment-record.ts";
 import type { LineError } from "./json-line.ts";
-import { count, type Output, startProgress } from "./output.ts";
+import { count, type Output } from "./output.ts";
 
 /**
  * Runs tasks concurrently, except that tasks with a key in common run one after the other, in the order in which they were
@@ -70,9 +70,6 @@ export type FeedSummary = {
   readonly bytes: number;
   readonly lines: number;
   readonly refused: number;
-  /** The payments of the first and the last valid line. */
-  readonly first: PaymentKey | null;
-  readonly last: PaymentKey | null;
 };
 
 /** How lines of a kind are carried out. */
@@ -110,7 +107,6 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
     ...work.results.map((result) => `${counts[result]} ${result}`),
     `${refused} refused`,
   ];
-  const progress = startProgress(output, () => [count(lines, "line"), ...describe()].join(", "));
   const source = watchInput(input);
   const queue = createKeyedQueue(CONCURRENCY);
   const refuse = (number: number, error: string) => {
@@ -145,10 +141,7 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
         ? work.parse(line.bytes)
         : { error: `is longer than ${MAX_LINE_BYTES} bytes` };
       if ("error" in parsed) refuse(line.number, parsed.error);
-      else {
-        source.see(parsed);
-        await queue.add(work.keysOf(parsed), () => applyOne(line.number, parsed));
-      }
+      else await queue.add(work.keysOf(parsed), () => applyOne(line.number, parsed));
     }
   }
 
@@ -162,7 +155,6 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
   } finally {
     // The caller reports the error. The other lines end first, so that the counts are final.
     await queue.end().catch(() => {});
-    progress.stop();
     report({ ...source.summary(), lines, ...counts, refused });
     const known = work.results.reduce((sum, result) => sum + counts[result], refused);
     const unknown = lines > known ? [`${lines - known} not known`] : [];
@@ -177,8 +169,6 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
 function watchInput(input: AsyncIterable<Buffer>) {
   const digest = createHash("sha256");
   let bytes = 0;
-  let first: PaymentKey | null = null;
-  let last: PaymentKey | null = null;
   async function* chunks(): AsyncGenerator<Buffer> {
     for await (const chunk of input) {
       digest.update(chunk);
@@ -188,11 +178,7 @@ function watchInput(input: AsyncIterable<Buffer>) {
   }
   return {
     chunks: chunks(),
-    see({ merchant, paymentId }: PaymentKey) {
-      last = { merchant, paymentId };
-      first ??= last;
-    },
-    summary: () => ({ sha256: digest.digest("hex"), bytes, first, last }),
+    summary: () => ({ sha256: digest.digest("hex"), bytes }),
   };
 }
 

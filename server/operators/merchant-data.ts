@@ -1,9 +1,9 @@
 import type { Bound } from "../storage/acts.ts";
 import type * as merchantData from "../storage/operators/merchant-data.ts";
-import type { ErasedPart, MerchantPage, MerchantPart } from "../storage/operators/merchant-data.ts";
+import type { ErasedPart, MerchantPart } from "../storage/operators/merchant-data.ts";
 import type * as referenceErasure from "../storage/operators/reference-erasure.ts";
 import type { ErasedReference } from "../storage/operators/reference-erasure.ts";
-import { count, type Output, startProgress, toJsonLine } from "./output.ts";
+import { count, type Output } from "./output.ts";
 
 export type MerchantDataOptions = {
   store: Bound<typeof merchantData & typeof referenceErasure>;
@@ -17,42 +17,8 @@ export type MerchantChoice = {
   before: Date;
 };
 
-/** Rows that are read or erased by one statement. */
+/** Rows that are erased by one statement. */
 const PART_SIZE = 500;
-
-/**
- * Prints everything that is stored of a merchant and is older than the given time, one JSON object on each line. Secrets are
- * left out.
- *
- * @returns whether it was complete
- */
-export async function exportMerchant(
-  { store, output, signal }: MerchantDataOptions,
-  choice: MerchantChoice,
-): Promise<boolean> {
-  let lines = 0;
-  const progress = startProgress(output, () => count(lines, "line"));
-  async function print(kind: string, read: (part: MerchantPart) => Promise<MerchantPage<object>>) {
-    let after: string | undefined = "";
-    while (after !== undefined && !signal.aborted) {
-      const page: MerchantPage<object> = await read({ ...choice, after, atMost: PART_SIZE });
-      for (const row of page.rows) output.print(toJsonLine({ record: kind, ...row }));
-      lines += page.rows.length;
-      after = page.last;
-      await output.flushed();
-    }
-  }
-  try {
-    await print("payment", store.readPayments);
-    await print("subscription", store.readSubscriptions);
-    await print("event", store.readEvents);
-    await print("delivery", store.readDeliveries);
-  } finally {
-    progress.stop();
-  }
-  if (signal.aborted) output.complain("Interrupted: the export is not complete.");
-  return !signal.aborted;
-}
 
 /**
  * Erases what is stored of a merchant and is older than the given time: finished deliveries, events with the callers who caused
@@ -65,8 +31,6 @@ export async function eraseMerchant(
   { store, output, signal }: MerchantDataOptions,
   choice: MerchantChoice,
 ): Promise<boolean> {
-  let sum = 0;
-  const progress = startProgress(output, () => `${count(sum, "record")} erased`);
   async function eraseAll(erase: (part: MerchantPart) => Promise<ErasedPart>) {
     const total = { erased: 0, kept: 0 };
     let after: string | undefined = "";
@@ -74,34 +38,29 @@ export async function eraseMerchant(
       const part: ErasedPart = await erase({ ...choice, after, atMost: PART_SIZE });
       total.erased += part.erased;
       total.kept += part.kept;
-      sum += part.erased;
       after = part.last;
     }
     return total;
   }
-  try {
-    await store.recordErasure(choice);
-    // Events and subscriptions are erased after their deliveries.
-    const deliveries = await eraseAll(store.eraseDeliveries);
-    const events = await eraseAll(store.eraseEvents);
-    const subscriptions = await eraseAll(store.eraseSubscriptions);
-    const subscribers = await eraseAll(store.eraseSubscribers);
-    const payments = await eraseAll(store.erasePaymentTexts);
-    output.print(
-      `${choice.merchant}: erased ${count(deliveries.erased, "delivery")}, ${count(events.erased, "event")}, ` +
-        `${count(subscriptions.erased, "ended subscription")}, the texts of ${count(payments.erased, "payment")}, ` +
-        `and who made ${count(subscribers.erased, "subscription")}`,
+  await store.recordErasure(choice);
+  // Events and subscriptions are erased after their deliveries.
+  const deliveries = await eraseAll(store.eraseDeliveries);
+  const events = await eraseAll(store.eraseEvents);
+  const subscriptions = await eraseAll(store.eraseSubscriptions);
+  const subscribers = await eraseAll(store.eraseSubscribers);
+  const payments = await eraseAll(store.erasePaymentTexts);
+  output.print(
+    `${choice.merchant}: erased ${count(deliveries.erased, "delivery")}, ${count(events.erased, "event")}, ` +
+      `${count(subscriptions.erased, "ended subscription")}, the texts of ${count(payments.erased, "payment")}, ` +
+      `and who made ${count(subscribers.erased, "subscription")}`,
+  );
+  if (deliveries.kept > 0) {
+    output.complain(
+      `${count(deliveries.kept, "delivery")} stayed, because they are still to be made. Disable their subscriptions, and run it again.`,
     );
-    if (deliveries.kept > 0) {
-      output.complain(
-        `${count(deliveries.kept, "delivery")} stayed, because they are still to be made. Disable their subscriptions, and run it again.`,
-      );
-    }
-    if (signal.aborted) output.complain("Interrupted. Run it again.");
-    return deliveries.kept === 0 && !signal.aborted;
-  } finally {
-    progress.stop();
   }
+  if (signal.aborted) output.complain("Interrupted. Run it again.");
+  return deliveries.kept === 0 && !signal.aborted;
 }
 
 /**

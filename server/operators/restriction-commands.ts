@@ -2,12 +2,11 @@ import { type Command, Option } from "commander";
 import { type Bound, bindAll } from "../storage/acts.ts";
 import { type Blocked, block, listBlocks, unblock } from "../storage/blocks.ts";
 import { hold, listHolds, release, untilHeld } from "../storage/payments/holds.ts";
-import { hasPayments } from "../storage/payments/payment-queries.ts";
 import type { AdminContext, RunWork } from "./context.ts";
 import { futureDate, notEmpty } from "./context.ts";
-import { type Cell, complainOfUnknown, printTable } from "./output.ts";
+import { type Cell, printTable } from "./output.ts";
 
-const FUNCTIONS = { block, hasPayments, hold, listBlocks, listHolds, release, unblock, untilHeld };
+const FUNCTIONS = { block, hold, listBlocks, listHolds, release, unblock, untilHeld };
 
 type Parts = { readonly store: Bound<typeof FUNCTIONS> } & Pick<AdminContext, "output" | "signal">;
 
@@ -130,9 +129,6 @@ function define(program: Command, run: RunWork, restriction: Restriction): void 
     await run(async (context) => {
       const parts = open(context);
       const said = await restriction.put(parts, target, given);
-      const isKnown =
-        target.kind !== "merchant" || (await parts.store.hasPayments({ merchant: target.name }));
-      if (!isKnown) complainOfUnknown(target.name, parts.output);
       if (said !== undefined) parts.output.print(`${nameOf(target)}: ${said}`);
       return said !== undefined;
     });

@@ -180,8 +180,6 @@ export async function runAdminProcess(args: readonly string[]): Promise<void> {
       // Also calls back when the reader has gone.
       flushed: () => new Promise((resolve) => process.stdout.write("", () => resolve())),
       log: (line) => void process.stderr.write(`${line}\n`),
-      interactive: process.stderr.isTTY,
-      write: (text) => void process.stderr.write(text),
     },
     stdin: process.stdin,
     signal: interrupted.signal,

@@ -12,7 +12,7 @@ import type { Store } from "../storage/store.ts";
 import type { ChangedSecret } from "../storage/webhooks/change-secret.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../webhooks/sign-delivery.ts";
-import { count, type Output, printTable, startProgress } from "./output.ts";
+import { count, type Output, printTable } from "./output.ts";
 
 export type SubscriptionOptions = {
   store: Pick<Store, "changeSecret" | "endSubscription"> &
@@ -24,19 +24,16 @@ export type SubscriptionOptions = {
   now: () => Date;
 };
 
-const HEADINGS = ["subscriptionKey", "merchant", "host", "selects", "created", "ended", "waiting"];
+const HEADINGS = ["subscriptionKey", "merchant", "host", "selects", "created", "waiting"];
 
 /** Shows subscriptions, oldest first. */
 export async function listSubscriptions(
   { store, output }: SubscriptionOptions,
-  choice: { merchant?: string | undefined; ended: boolean; after?: string | undefined; limit: number },
+  choice: { merchant?: string | undefined; limit: number },
 ): Promise<void> {
   const subscriptions = await store.findSubscriptions(choice);
   printTable(output, HEADINGS, subscriptions.map(toCells));
-  const last = subscriptions.at(-1);
-  if (last && subscriptions.length === choice.limit) {
-    output.complain(`There may be more: add --after ${last.subscriptionKey}`);
-  }
+  if (subscriptions.length === choice.limit) output.complain("There may be more: raise --limit");
 }
 
 function toCells(subscription: OperatorSubscription) {
@@ -48,7 +45,6 @@ function toCells(subscription: OperatorSubscription) {
     URL.parse(subscription.url)?.host ?? null,
     type === "ALL" ? "ALL" : `${type} ${details.join(",")}`,
     subscription.createdAt.toISOString(),
-    subscription.endedAt?.toISOString() ?? null,
     subscription.waiting,
   ];
 }
@@ -136,32 +132,16 @@ function describeChange({ kind, ...changed }: ChangedSecret): string {
 const ROTATED = "Once no server encrypts with an older key any more, ENCRYPTION_KEYS_OLD can go.";
 
 /**
- * Encrypts the secret of every subscription with the first key (D29).
+ * Says what became of the secrets of all subscriptions (D29).
  *
  * @returns whether every secret could be read
  */
-export async function rotateKey(
-  rotate: (onBatch: (rotation: Rotation) => void) => Promise<Rotation>,
-  output: Output,
-): Promise<boolean> {
-  let seen = 0;
-  const progress = startProgress(output, () => count(seen, "secret"));
-  try {
-    const {
-      rotated,
-      unreadable,
-      seen: all,
-    } = await rotate((rotation) => {
-      seen = rotation.seen;
-    });
-    const current = all - rotated - unreadable.length;
-    output.print(`${count(all, "secret")}: ${rotated} encrypted anew, ${current} were current`);
-    for (const subscriptionKey of unreadable)
-      output.print(`${subscriptionKey}: none of the keys opens its secret`);
-    if (unreadable.length === 0) output.print(ROTATED);
-    else output.complain("Add the keys that encrypted these to ENCRYPTION_KEYS_OLD, and run it again.");
-    return unreadable.length === 0;
-  } finally {
-    progress.stop();
-  }
+export function printRotation({ seen, rotated, unreadable }: Rotation, output: Output): boolean {
+  const current = seen - rotated - unreadable.length;
+  output.print(`${count(seen, "secret")}: ${rotated} encrypted anew, ${current} were current`);
+  for (const subscriptionKey of unreadable)
+    output.print(`${subscriptionKey}: none of the keys opens its secret`);
+  if (unreadable.length === 0) output.print(ROTATED);
+  else output.complain("Add the keys that encrypted these to ENCRYPTION_KEYS_OLD, and run it again.");
+  return unreadable.length === 0;
 }

@@ -21,8 +21,6 @@ export function collectOutput(): Output & {
     flushed: async () => {},
     print: (line) => void printed.push(line),
     complain: (line) => void complaints.push(line),
-    interactive: false,
-    write() {},
   };
 }
 

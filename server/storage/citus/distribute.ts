@@ -29,13 +29,9 @@ const SHARDS_OF_A_MACHINE = 8;
  * stays as it is. Servers that start meanwhile wait, as they do for a migration.
  *
  * @param db whose statements may take as long as the rows need
- * @param onTable called with each table and how many rows it has
  * @throws NotDistributableError when it did nothing; says why and what to do
  */
-export async function distribute(
-  db: Db,
-  onTable: (table: string, rows: number) => void = () => {},
-): Promise<Distribution> {
+export async function distribute(db: Db): Promise<Distribution> {
   await requireCluster(db);
   const moved = await db
     .transaction()
@@ -47,7 +43,7 @@ export async function distribute(
       );
       if (missing.length === 0) return { already: true, rows: 0 };
       const tables = missing.map(({ name }) => name);
-      return { already: false, rows: await spreadTables(transaction, tables, onTable) };
+      return { already: false, rows: await spreadTables(transaction, tables) };
     })
     .catch((error: unknown) => {
       // Citus says in more lines why it could not connect to another machine.
@@ -87,7 +83,6 @@ async function requireCluster(db: Db): Promise<void> {
 async function spreadTables(
   transaction: Db,
   tables: readonly string[],
-  onTable: (table: string, rows: number) => void,
 ): Promise<number> {
   await lockOutServers(transaction);
   await sql.raw(`set local lock_timeout = ${WAIT_MS}`).execute(transaction);
@@ -100,7 +95,6 @@ async function spreadTables(
   let moved = 0;
   for (const table of tables) {
     const rows = await countRows(transaction, table);
-    onTable(table, rows);
     await spread(transaction, table);
     if ((await countRows(transaction, table)) !== rows) {
       throw new NotDistributableError(`Not all rows of ${table} arrived. The tables are as they were.`);

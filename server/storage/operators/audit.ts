@@ -48,14 +48,9 @@ export type RecordEntry = Required<Omit<AdminAction, "command">> & {
 };
 
 /** The latest rows, newest first. */
-export async function listAdminActions(
-  db: Db,
-  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
-): Promise<readonly RecordEntry[]> {
+export async function listAdminActions(db: Db, limit: number): Promise<readonly RecordEntry[]> {
   const { rows } = await sql<{ entry: RecordEntry }>`
-    select entry from admin_actions where number < ${before}::bigint order by number desc limit ${limit}`.execute(
-    db,
-  );
+    select entry from admin_actions order by number desc limit ${limit}`.execute(db);
   return rows.map(({ entry }) => entry);
 }
 

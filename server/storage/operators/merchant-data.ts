@@ -1,9 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import { firstIdSince } from "../../domain/ids.ts";
-import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db } from "../database/tables.ts";
-import { type PaymentRecord, type PaymentRow, toPaymentRecord } from "../payments/payment-record.ts";
 import { isForgettable } from "../webhooks/retention.ts";
 
 /** A page of a merchant's stored records. */
@@ -19,92 +16,6 @@ export type MerchantPart = {
   /** How many rows to read; of events, those of all merchants. */
   readonly atMost: number;
 };
-
-export type MerchantPage<Row> = {
-  readonly rows: readonly Row[];
-  /** The end of this page; undefined when no more records follow. */
-  readonly last: string | undefined;
-};
-
-export type ExportedSubscription = {
-  readonly subscription_key: string;
-  readonly url: string;
-  readonly type: string;
-  readonly details: readonly string[];
-  readonly created_at: Date;
-  readonly ended_at: Date | null;
-  readonly caller: CallerIdentity | null;
-};
-
-/** Subscriptions without their secrets. */
-export async function readSubscriptions(
-  db: Db,
-  { merchant, before, after, atMost }: MerchantPart,
-): Promise<MerchantPage<ExportedSubscription>> {
-  const rows = await db
-    .selectFrom("subscriptions")
-    .select(["subscription_key", "url", "type", "details", "created_at", "ended_at", "caller"])
-    .where("merchant", "=", merchant)
-    .where("created_at", "<", before)
-    .where("subscription_key", ">", after)
-    .orderBy("subscription_key")
-    .limit(atMost)
-    .execute();
-  return { rows, last: rows.at(-1)?.subscription_key };
-}
-
-/** Payments and refunds. */
-export async function readPayments(
-  db: Db,
-  { merchant, before, after, atMost }: MerchantPart,
-): Promise<MerchantPage<PaymentRecord>> {
-  const { rows } = await sql<PaymentRow>`
-    select * from payments
-    where merchant = ${merchant} and created_at < ${before}::timestamptz and payment_id > ${after}
-    order by payment_id limit ${atMost}`.execute(db);
-  return { rows: rows.map(toPaymentRecord), last: rows.at(-1)?.payment_id };
-}
-
-export type ExportedEvent = {
-  readonly event_id: string;
-  readonly type: string;
-  readonly resource_id: string;
-  readonly occurred_at: Date;
-  readonly payload: string;
-  readonly caller: CallerIdentity | null;
-  readonly trace: TraceContext | null;
-};
-
-/** Events, found among those of all merchants in the order of their ids, because there is no index by merchant. */
-export async function readEvents(db: Db, part: MerchantPart): Promise<MerchantPage<ExportedEvent>> {
-  const { rows } = await sql<ExportedEvent & { merchant: string }>`
-    select event_id, merchant, type, resource_id, occurred_at, payload, caller, trace from events
-    where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}
-    order by event_id limit ${part.atMost}`.execute(db);
-  return { rows: rows.filter(({ merchant }) => merchant === part.merchant), last: rows.at(-1)?.event_id };
-}
-
-export type ExportedDelivery = {
-  readonly webhook_id: string;
-  readonly event_id: string;
-  readonly subscription_key: string;
-  readonly state: string;
-  readonly attempts: readonly unknown[];
-};
-
-/** Deliveries with their attempts, oldest first. */
-export async function readDeliveries(db: Db, part: MerchantPart): Promise<MerchantPage<ExportedDelivery>> {
-  const { rows } = await sql<ExportedDelivery>`
-    select d.webhook_id, d.event_id, d.subscription_key, d.state, coalesce((
-      select json_agg(json_build_object('number', number, 'at', at, 'status', status, 'error', error,
-        'milliseconds', milliseconds, 'bodyStart', response) order by number)
-      from delivery_attempts a where a.webhook_id = d.webhook_id and a.merchant = d.merchant), '[]') as attempts
-    from deliveries d
-    where d.merchant = ${part.merchant} and d.webhook_id > ${part.after}
-      and d.webhook_id < ${firstIdSince("msg_", part.before)}
-    order by d.webhook_id limit ${part.atMost}`.execute(db);
-  return { rows, last: rows.at(-1)?.webhook_id };
-}
 
 export type ErasedPart = {
   readonly erased: number;

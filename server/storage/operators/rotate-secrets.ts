@@ -10,7 +10,7 @@ const SECRET_COLUMNS = ["secret_ciphertext", "old_secret_ciphertext"] as const;
 type SecretColumn = (typeof SECRET_COLUMNS)[number];
 type StoredSecret = { subscription_key: string; merchant: string; secret: Uint8Array };
 
-/** The progress of a rotation. */
+/** The result of a rotation. */
 export type Rotation = {
   /** Secrets read. */
   readonly seen: number;
@@ -23,14 +23,8 @@ export type Rotation = {
 /**
  * Encrypts with the first key every secret that another key has encrypted, in batches of one transaction each. Interrupted
  * and run again, it continues. Secrets that servers write meanwhile are not overwritten.
- *
- * @param options.onBatch called after each batch
  */
-export async function rotateSecrets(
-  db: Db,
-  keys: EncryptionKeys,
-  { onBatch = () => {} }: { onBatch?: (rotation: Rotation) => void } = {},
-): Promise<Rotation> {
+export async function rotateSecrets(db: Db, keys: EncryptionKeys): Promise<Rotation> {
   let rotation: Rotation = { seen: 0, rotated: 0, unreadable: [] };
   for (const column of SECRET_COLUMNS) {
     for await (const batch of readBatches(db, column)) {
@@ -43,7 +37,6 @@ export async function rotateSecrets(
         rotated: rotation.rotated + (await writeBatch(db, column, fresh.rows)),
         unreadable: [...rotation.unreadable, ...fresh.unreadable],
       };
-      onBatch(rotation);
     }
   }
   return rotation;

@@ -81,34 +81,27 @@ export type OperatorSubscription = {
   readonly type: SubscriptionType;
   readonly details: readonly string[];
   readonly createdAt: Date;
-  readonly endedAt: Date | null;
   /** The number of its pending deliveries. */
   readonly waiting: number;
 };
 
 export type SubscriptionWish = {
   readonly merchant?: string | undefined;
-  /** Also those that have ended. */
-  readonly ended: boolean;
-  /** Only those after this key: the last one of the page before. */
-  readonly after?: string | undefined;
   readonly limit: number;
 };
 
-/** Subscriptions over all merchants, oldest first. */
+/** Live subscriptions of all merchants, oldest first. */
 export async function findSubscriptions(
   db: Db,
-  { merchant, ended, after, limit }: SubscriptionWish,
+  { merchant, limit }: SubscriptionWish,
 ): Promise<OperatorSubscription[]> {
   const { rows } = await sql<OperatorSubscription>`
     select s.subscription_key as "subscriptionKey", s.merchant, s.url, s.type, s.details, s.created_at as "createdAt",
-      s.ended_at as "endedAt",
       (select count(*)::integer from deliveries d
         where d.subscription_key = s.subscription_key and d.merchant = s.merchant and d.state = 'PENDING') as waiting
     from subscriptions s
-    where (${ended}::boolean or s.ended_at is null)
+    where s.ended_at is null
       and (${merchant ?? null}::text is null or s.merchant = ${merchant ?? null}::text)
-      and (${after ?? null}::text is null or s.subscription_key > ${after ?? null}::text)
     order by s.subscription_key
     limit ${limit}`.execute(db);
   return rows;

@@ -34,13 +34,6 @@ export async function findByRequestKey(db: Db, key: RequestKey): Promise<Payment
   return row && toPaymentRecord(row);
 }
 
-/** Whether a merchant has any payment. */
-export async function hasPayments(db: Db, { merchant }: { merchant: string }): Promise<boolean> {
-  const { rows } = await sql`
-    select from payments where merchant = ${merchant} and sequence >= 0 limit 1`.execute(db); // by the index for the newest
-  return rows.length > 0;
-}
-
 /** The call that issued a refund: who made it, and its trace (D33). */
 export type IssuingCall = { readonly caller: CallerIdentity | null; readonly trace: TraceContext | null };
 

@@ -12,7 +12,7 @@ import {
 import { runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, useDatabase } from "../../helpers/databases.ts";
 import { engines } from "../../helpers/engine.ts";
-import { runStatement } from "../../helpers/postgres.ts";
+import { query, runStatement } from "../../helpers/postgres.ts";
 
 const ACTION = {
   runId: crypto.randomUUID(),
@@ -28,11 +28,11 @@ async function createEmpty() {
   const run = (args: readonly string[], stdin = "") =>
     runCommand(args, { env: { DATABASE_URL: url, ADMIN_OPERATOR: "jane" }, stdin });
   const list = async () => {
-    const { stdout } = await run(["audit", "--json"]);
-    return stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as RecordEntry);
+    const rows = await query<{ entry: RecordEntry }>(
+      url,
+      "select entry from admin_actions order by number desc",
+    );
+    return rows.map(({ entry }) => entry);
   };
   return { url, run, list, [Symbol.asyncDispose]: () => database.remove() };
 }
@@ -61,8 +61,7 @@ describe("the record of what operators did", () => {
       outcome,
     }));
     expect(logged).toMatchObject(expected);
-    const [, ...rows] = await database.list();
-    const written = rows.toReversed();
+    const written = (await database.list()).toReversed();
     expect(written).toMatchObject(
       expected.map((row, index) => ({
         ...row,
@@ -79,7 +78,7 @@ describe("the record of what operators did", () => {
       expect(await database.run(["audit", "verify", "--head", head])).toMatchObject({ code: 0 });
   });
 
-  test("has which file was fed, its counts and its first and last payments", async () => {
+  test("has which file was fed, and its counts", async () => {
     await using database = await createEmpty();
     const put = (paymentId: string, value: unknown) =>
       JSON.stringify({ op: "put", merchant: "acme", paymentId, amount: { currency: "USD", value } });
@@ -89,13 +88,11 @@ describe("the record of what operators did", () => {
 
     await database.run(["payments"], file);
 
-    const [, ended] = await database.list();
+    const [ended] = await database.list();
     expect(ended?.details).toEqual({
       sha256: hash("sha256", file),
       bytes: file.length,
       ...{ lines: 5, applied: 2, unchanged: 1, refused: 2 },
-      first: { merchant: "acme", paymentId: "pay_1" },
-      last: { merchant: "acme", paymentId: "pay_1" },
     });
   });
 });

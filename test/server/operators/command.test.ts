@@ -125,7 +125,6 @@ describe("npm run admin", () => {
     const { merchant, webhookId, subscriptionKey } = await createExhausted();
 
     const listed = await run(["deliveries", "--merchant", merchant]);
-    const asJson = await run(["deliveries", "--merchant", merchant, "--json", "--limit", "1"]);
     const none = await run(["deliveries", "--merchant", newMerchant()]);
     const repeated = await run(["redeliver", "--exhausted", "--subscription", subscriptionKey]);
 
@@ -142,11 +141,6 @@ describe("npm run admin", () => {
       expect.stringMatching(/^20\d\d-.*Z$/),
       "the host name does not resolve",
     ]);
-    expect(JSON.parse(asJson.stdout)).toMatchObject({
-      webhookId,
-      lastError: "the host name does not resolve",
-    });
-    expect(asJson.stderr).toContain(`--before ${webhookId}`);
     expect(none.stdout).toBe("None.\n");
     expect(repeated).toMatchObject({ code: 0, stderr: "", stdout: "1 delivery will be sent again.\n" });
     await untilRedelivered(webhookId);

@@ -7,8 +7,6 @@ import { post } from "../../helpers/server.ts";
 import { getRefund, newMerchant } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
-const UNKNOWN = "acmee has no payments: is that the name of the merchant?\n";
-
 describe("npm run admin --", () => {
   const production = forSuite(() => startProduction());
   const server = forSuite(() => production.start());
@@ -22,8 +20,6 @@ describe("npm run admin --", () => {
     const issue = async () =>
       (await post<{ paymentId: string }>(server.url, "/v1/refunds", refundOf(paymentId), { token })).body;
 
-    const mistyped = await run("hold", "--merchant", "acmee", "--reason", "a stolen token");
-    await run("release", "--merchant", "acmee");
     const held = await run("hold", "--merchant", merchant, "--reason", "a stolen\ttoken");
     const refund = await issue();
     const repeated = await run("hold", "--merchant", merchant, "--reason", "another");
@@ -35,7 +31,6 @@ describe("npm run admin --", () => {
     const none = await run("holds");
 
     const until = "refunds stay PENDING until they are released\n";
-    expect(mistyped.stderr).toBe(UNKNOWN);
     expect([held, repeated, everybody].map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual([
       [0, `${merchant}: held; ${until}`, ""],
       [0, `${merchant}: was held already; ${until}`, ""],
@@ -69,13 +64,10 @@ describe("npm run admin --", () => {
       server.database.db,
     );
     const listed = await run("blocks");
-    const mistyped = await run("block", "--merchant", "acmee", "--reason", "third");
     const unblocked = [await run("unblock", "--token", "jti-1"), await run("unblock", "--merchant", "acme")];
     await run("unblock", "--client", "shop");
-    await run("unblock", "--merchant", "acmee");
     const none = await run("blocks");
 
-    expect(mistyped.stderr).toBe(UNKNOWN);
     expect(blocked.stdout).toBe(
       "token jti-1: blocked until 2126-01-02T00:00:00.000Z, at every server within a second\n",
     );

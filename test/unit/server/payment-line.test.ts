@@ -8,6 +8,7 @@ const payment = { merchant: "acme", paymentId: "pay_1" };
 const amount = { currency: "USD", value: 19.99 };
 const NO_TIME = "settledAt must be a time with its offset, such as 2026-11-18T15:30:00Z";
 const NO_TEXT = "paymentId must not contain U+0000 or a lone surrogate";
+const UNKNOWN = "is not a field of this object; remove it";
 const put = { op: "put", ...payment, amount };
 const fail = { op: "fail", ...payment };
 const settleAt = (settledAt: unknown) => ({ op: "settle", ...payment, settledAt });
@@ -41,24 +42,18 @@ describe("a line about an original payment", () => {
     [{}, "op is missing"],
     [{ op: "toString" }, "op must be one of: put, settle, fail, cover"],
     [{ op: "fail" }, "merchant is missing; paymentId is missing"],
-    [
-      '{"op":"fail","merchant":"a","__proto__":1}',
-      'paymentId is missing; has fields that are not known: "__proto__"',
-    ],
-    [{ ...fail, amount }, 'has fields that are not known: "amount"'],
-    [
-      { ...put, a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 },
-      'has fields that are not known: "a", "b", "c", "d", "e"',
-    ],
+    ['{"op":"fail","merchant":"a","__proto__":1}', `paymentId is missing; __proto__ ${UNKNOWN}`],
+    [{ ...fail, amount }, `amount ${UNKNOWN}`],
+    [{ ...fail, ["a".repeat(1_000)]: 1 }, "a".repeat(500)],
     [{ ...put, merchant: 7 }, "merchant must be a string"],
-    [{ ...put, paymentId: "p".repeat(65) }, "paymentId must have 1 to 64 characters"],
+    [{ ...put, paymentId: "p".repeat(65) }, "paymentId must have at most 64 characters"],
     [{ ...put, paymentId: "a\0b" }, NO_TEXT],
     [{ ...put, paymentId: "\ud800" }, NO_TEXT],
-    [{ ...fail, ["k".repeat(64)]: "\ud800" }, `has fields that are not known: "${"k".repeat(40)}"`],
+    [{ ...fail, ["k".repeat(64)]: "\ud800" }, `${"k".repeat(64)} ${UNKNOWN}`],
     [{ ...put, amount: 10 }, "amount must be an object"],
-    [{ ...put, amount: { ...amount, cents: 1 } }, 'amount has fields that are not known: "cents"'],
+    [{ ...put, amount: { ...amount, cents: 1 } }, `amount.cents ${UNKNOWN}`],
     [settleAt("2026-11-18T15:30:00"), NO_TIME],
-    [settleAt("2026-02-30T00:00:00Z"), NO_TIME],
+    [settleAt("2026-02-30T00:00:00Z"), "settledAt must be a time, such as 2026-11-25T14:30:00Z"],
     [settleAt("2016-12-31T23:59:60Z"), NO_TIME],
   ])("is refused with the reason (%j)", (line, error) => {
     expect(parse(line)).toEqual({ error });
