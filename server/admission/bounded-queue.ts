@@ -1,51 +1,65 @@
-/** Bounds how many tasks run at the same time: in total, and for each name that a task has, such as its merchant. */
-export type Bulkhead = {
+import pLimit, { type LimitFunction } from "p-limit";
+
+/** How many tasks with the same name may run, and how many may run or wait. */
+export type Share = { readonly running: number; readonly room: number };
+
+/** Runs tasks, of which only a few with the same name run at a time; some more wait in the order in which they came. */
+export type BoundedQueue = {
   /**
-   * Runs a task if neither the total nor any of its names has reached its limit.
-   *
-   * @param limits the names of the task, and how many tasks with that name may run
-   * @throws CrowdedError without running the task, when one of its names has reached its limit, or the total has and a running task
-   *   shares a name with it; FullError when the total is reached by tasks of other names alone
+   * @param shares the names of the task, such as its payment and its merchant; it waits for them in this order
+   * @throws CrowdedError without running the task, when there is no room for one of its names, or for any task while another with one of
+   *   its names is here; FullError when tasks of other names alone take up all room
    */
-  run<Result>(limits: Readonly<Record<string, number>>, task: () => Promise<Result>): Promise<Result>;
-  /** How many tasks are running. */
+  run<Result>(shares: Readonly<Record<string, Share>>, task: () => Promise<Result>): Promise<Result>;
+  /** Whether a task with this name runs or waits. */
+  has(name: string): boolean;
+  /** How many tasks run or wait. */
   count(): number;
 };
 
-/** Too many tasks are running, and none of them shares a name with the refused one. */
+/** There is no room, and no task here shares a name with the refused one. */
 export class FullError extends Error {
   override readonly name: string = "FullError";
 }
 
-/** Too many tasks are running, and some share a name with the refused one, such as its merchant. */
+/** There is no room, and some tasks here share a name with the refused one, such as its merchant. */
 export class CrowdedError extends FullError {
   override readonly name = "CrowdedError";
 }
 
-export function createBulkhead(limit: number): Bulkhead {
-  const taken = new Map<string, number>();
+/** @param room how many tasks may run or wait, whatever their names */
+export function createBoundedQueue(room: number): BoundedQueue {
+  /** The names of the tasks that run or wait. */
+  const entries = new Map<string, { readonly limit: LimitFunction; tasks: number }>();
   let total = 0;
-  function change(names: readonly string[], by: 1 | -1): void {
-    total += by;
-    for (const name of names) {
-      const count = (taken.get(name) ?? 0) + by;
-      if (count === 0) taken.delete(name);
-      else taken.set(name, count);
-    }
+  function enter(name: string, { running }: Share): LimitFunction {
+    const entry = entries.get(name) ?? { limit: pLimit(running), tasks: 0 };
+    entries.set(name, entry);
+    entry.tasks += 1;
+    return entry.limit;
+  }
+  function leave(name: string): void {
+    const entry = entries.get(name);
+    if (!entry) return;
+    entry.tasks -= 1;
+    if (entry.tasks === 0) entries.delete(name);
   }
   return {
+    has: (name) => entries.has(name),
     count: () => total,
-    async run(limits, task) {
-      const names = Object.keys(limits);
-      if (names.some((name) => (taken.get(name) ?? 0) >= (limits[name] ?? 0)))
+    async run<Result>(shares: Readonly<Record<string, Share>>, task: () => Promise<Result>) {
+      const names = Object.keys(shares);
+      if (Object.entries(shares).some(([name, share]) => (entries.get(name)?.tasks ?? 0) >= share.room))
         throw new CrowdedError("too many wait for the same");
-      if (total >= limit)
-        throw new (names.some((name) => taken.has(name)) ? CrowdedError : FullError)("too many wait");
-      change(names, 1);
+      if (total >= room)
+        throw new (names.some((name) => entries.has(name)) ? CrowdedError : FullError)("too many wait");
+      total += 1;
+      const limits = Object.entries(shares).map(([name, share]) => enter(name, share));
       try {
-        return await task();
+        return await limits.reduceRight<() => Promise<Result>>((next, limit) => () => limit(next), task)();
       } finally {
-        change(names, -1);
+        total -= 1;
+        for (const name of names) leave(name);
       }
     },
   };

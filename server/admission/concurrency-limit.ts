@@ -1,5 +1,19 @@
 import { unavailable } from "../contract/problem.ts";
-import { CrowdedError } from "./bulkhead.ts";
+import { CrowdedError } from "./bounded-queue.ts";
+
+/*
+ * What refuses calls, and whom it protects:
+ *
+ * | Mechanism                                      | Refuses with | Protects                                                               |
+ * |------------------------------------------------|--------------|------------------------------------------------------------------------|
+ * | calls under way, in all (here)                 | 503          | the process, from more work than it does in time                       |
+ * | calls under way, of one merchant (here)        | 503          | other merchants, from one whose calls take long or come all at once; and |
+ * |                                                |              | merchants, from callers whose tokens are not known yet                 |
+ * | a merchant's rate (`rate-limiter.ts`)          | 429          | all servers together, from one merchant who calls too often            |
+ * | refunds of locked payments (`bounded-queue.ts`) | 503          | the connections to the database, and refunds of all other payments    |
+ *
+ * A merchant whose refund finds no room in the last one gets no further calls under way until one of its own ends.
+ */
 
 /** A request's slot among those under way. */
 export type Slot = {

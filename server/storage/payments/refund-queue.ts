@@ -1,6 +1,5 @@
 import pLimit from "p-limit";
-import { createBulkhead } from "../../admission/bulkhead.ts";
-import { createKeyedLimit } from "../../admission/keyed-limit.ts";
+import { createBoundedQueue } from "../../admission/bounded-queue.ts";
 import { createBatcher, type OnRun } from "../../async/batcher.ts";
 import { noTimeLimit, type TimeLimit } from "../../domain/time-limit.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
@@ -30,16 +29,16 @@ const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
 const LOCK_TIMEOUT_MS = 100;
 
 /**
- * How many refunds of one payment, of one merchant, and in all may wait for locks at a time. Each holds one of the 20 connections
- * that all merchants share; further ones wait in this process, where they hold none.
+ * How many refunds of one payment, of one merchant, and in all may wait for locks at a time (`running`). Each holds one of the 20
+ * connections that all merchants share. Further ones wait in this process, where they hold none, as long as there is `room`. More are
+ * refused, because each takes the slot of a call: the calls of a few merchants with locked payments would otherwise take all of them. A
+ * payment has room for a whole statement.
  */
-const MAX_WAITING = { ofPayment: 1, ofMerchant: 4, ofAll: 10 } as const;
-
-/**
- * How many may wait in this process, those above included. Further ones are refused, because each takes the slot of a call: the
- * calls of a few merchants with locked payments would otherwise take all of them. A payment has room for a whole statement.
- */
-const ROOM = { ofPayment: BATCH.maxBatchSize, ofMerchant: 192, ofAll: 256 } as const;
+const SHARE = {
+  ofPayment: { running: 1, room: BATCH.maxBatchSize },
+  ofMerchant: { running: 4, room: 192 },
+  ofAll: { running: 10, room: 256 },
+} as const;
 
 /** How long before its deadline a refund stops waiting for a lock, so that it is not saved after its caller has left. */
 const MARGIN_MS = 200;
@@ -53,10 +52,8 @@ type Saving = { readonly refund: NewRefund; readonly timeLimit: TimeLimit };
  * @param onRun called with the number of refunds of each statement
  */
 export function createRefundQueue(statements: RefundStatements, onRun?: OnRun): RefundQueue {
-  const ofPayment = createKeyedLimit(MAX_WAITING.ofPayment);
-  const ofMerchant = createKeyedLimit(MAX_WAITING.ofMerchant);
-  const ofAll = pLimit(MAX_WAITING.ofAll);
-  const bulkhead = createBulkhead(ROOM.ofAll);
+  const ofAll = pLimit(SHARE.ofAll.running);
+  const locked = createBoundedQueue(SHARE.ofAll.room);
 
   async function saveAlone({ refund, timeLimit }: Saving, lockTimeoutMs: () => number): Promise<boolean> {
     timeLimit.signal.throwIfAborted();
@@ -73,9 +70,8 @@ export function createRefundQueue(statements: RefundStatements, onRun?: OnRun): 
         if (!isLockTimeout(error)) throw error;
         return ofAll(() => saveAlone(saving, () => toLockTimeoutMs(timeLimit)));
       });
-    const payment = toKey(refund);
-    const limits = { [`of ${refund.merchant}`]: ROOM.ofMerchant, [payment]: ROOM.ofPayment };
-    return bulkhead.run(limits, () => ofPayment.run(payment, () => ofMerchant.run(refund.merchant, save)));
+    const shares = { [toKey(refund)]: SHARE.ofPayment, [`of ${refund.merchant}`]: SHARE.ofMerchant };
+    return locked.run(shares, save);
   }
 
   const load = createBatcher(statements.loadOriginals, { ...BATCH, name: "load payments", onRun });
@@ -94,13 +90,13 @@ export function createRefundQueue(statements: RefundStatements, onRun?: OnRun): 
   });
 
   return {
-    refundsWaiting: () => bulkhead.count(),
+    refundsWaiting: () => locked.count(),
     loadOriginal: (key, timeLimit = noTimeLimit) => load(key, timeLimit.signal),
     findByRequestKey: (key, timeLimit = noTimeLimit) => find(key, timeLimit.signal),
     saveRefund(refund, timeLimit = noTimeLimit) {
       const saving = { refund, timeLimit };
       // A refund of a payment that is locked for a long time would delay all that share its statement.
-      return ofPayment.has(toKey(refund)) ? saveLocked(saving) : save(saving, timeLimit.signal);
+      return locked.has(toKey(refund)) ? saveLocked(saving) : save(saving, timeLimit.signal);
     },
   };
 }

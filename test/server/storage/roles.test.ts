@@ -96,7 +96,6 @@ describe("the roles of the guide", () => {
       ["subscription", "disable", body.subscriptionKey],
       ["rotate-key"],
       ["payouts", "--after", "0"],
-      ["export", "--merchant", "acme", "--before", "2026-01-01"],
       ["erase", "--merchant", "acme", "--before", "2026-01-01"],
       ["erase", "--merchant", "acme", "--reference", "nobody"],
       ["block", "--token", "stolen", "--reason", "a test"],

@@ -9,6 +9,7 @@ const amount = { currency: "USD", value: 19.99 };
 const NO_TIME = "settledAt must be a time with its offset, such as 2026-11-18T15:30:00Z";
 const NO_TEXT = "paymentId must not contain U+0000 or a lone surrogate";
 const UNKNOWN = "is not a field of this object; remove it";
+const MANY = Array.from({ length: 1_000 }, (_, index) => `field${index}`);
 const put = { op: "put", ...payment, amount };
 const fail = { op: "fail", ...payment };
 const settleAt = (settledAt: unknown) => ({ op: "settle", ...payment, settledAt });
@@ -44,7 +45,10 @@ describe("a line about an original payment", () => {
     [{ op: "fail" }, "merchant is missing; paymentId is missing"],
     ['{"op":"fail","merchant":"a","__proto__":1}', `paymentId is missing; __proto__ ${UNKNOWN}`],
     [{ ...fail, amount }, `amount ${UNKNOWN}`],
-    [{ ...fail, ["a".repeat(1_000)]: 1 }, "a".repeat(500)],
+    [
+      { ...fail, ...Object.fromEntries(MANY.map((name) => [name, 1])) },
+      expect.stringMatching(/^field0 .{493}$/),
+    ],
     [{ ...put, merchant: 7 }, "merchant must be a string"],
     [{ ...put, paymentId: "p".repeat(65) }, "paymentId must have at most 64 characters"],
     [{ ...put, paymentId: "a\0b" }, NO_TEXT],

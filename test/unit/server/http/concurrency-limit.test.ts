@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CrowdedError } from "../../../../server/admission/bulkhead.ts";
+import { CrowdedError } from "../../../../server/admission/bounded-queue.ts";
 import { createConcurrencyLimit, type Slot } from "../../../../server/admission/concurrency-limit.ts";
 
 const unavailable = { code: "UNAVAILABLE", headers: { "Retry-After": "1" } };
