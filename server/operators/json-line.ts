@@ -61,7 +61,7 @@ function parseObject(
   return { error: "is not a JSON object" };
 }
 
-/** A line may have thousands of fields that are not known. */
+/** A line may have a hundred fields that are not known. */
 const MAX_ERROR_LENGTH = 500;
 
 /** An error in the form of the request validator's. */

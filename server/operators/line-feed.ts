@@ -8,7 +8,7 @@ import { count, type Output } from "./output.ts";
  * Runs tasks concurrently, except that tasks with a key in common run one after the other, in the order in which they were
  * added.
  */
-export type KeyedQueue = {
+type KeyedQueue = {
   /** Resolves when there is room for the next task. Rejects with the error of an earlier task. */
   add(keys: readonly string[], task: () => Promise<void>): Promise<void>;
   /** Resolves when all tasks have ended. Rejects with the error of one that failed. */
@@ -16,7 +16,7 @@ export type KeyedQueue = {
 };
 
 /** @param capacity how many tasks may run or wait for an earlier one */
-export function createKeyedQueue(capacity: number): KeyedQueue {
+function createKeyedQueue(capacity: number): KeyedQueue {
   const tails = new Map<string, Promise<void>>();
   const running = new Set<Promise<void>>();
   let failed: { error: unknown } | undefined;

@@ -54,8 +54,6 @@ describe("npm run admin", () => {
       ["deliveries", "--state", "lost"],
       /--state.*Allowed choices are exhausted[\s\S]*Usage: .* deliveries \[/,
     ],
-    [["deliveries", "--colour"], /^error: unknown option '--colour'\n\nUsage: .* deliveries \[/],
-    [["migrate", "now"], /^error: too many arguments[\s\S]*now[\s\S]*Usage: .* migrate \[/],
     [["subscription", "enable"], /^error: too many arguments[\s\S]*Usage: .* subscriptions\|subscription \[/],
     [
       ["subscriptions", "rotate-secret", "sub_1", "--overlap", "31d"],

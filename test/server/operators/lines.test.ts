@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createKeyedQueue, readLines } from "../../../server/operators/line-feed.ts";
+import { readLines } from "../../../server/operators/line-feed.ts";
 import { streamOf } from "../../helpers/admin.ts";
 
 async function linesOf(text: string, chunkBytes: number): Promise<[number, string | undefined][]> {
@@ -42,35 +42,4 @@ describe("the lines of a stream", () => {
 
     expect((most - before) / megabyte).toBeLessThan(MEGABYTES / 2); // freed memory stays allocated for a while
   });
-});
-
-describe("tasks in queue", () => {
-  /** A task that ends when the test decides. */
-  function createTask(log: string[], name: string) {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const task = async () => {
-      log.push(`${name} begins`);
-      await promise;
-      log.push(`${name} ends`);
-    };
-    return { task, resolve, reject };
-  }
-
-  test("run in order if they share a key, and in parallel otherwise", async () => {
-    const log: string[] = [];
-    const [a, b, c] = ["a", "b", "c"].map((name) => createTask(log, name)) as [Held, Held, Held];
-    const queue = createKeyedQueue(10);
-
-    await queue.add(["1"], a.task);
-    await queue.add(["2"], b.task);
-    await queue.add(["3", "1"], c.task);
-    b.resolve();
-    await Promise.resolve();
-    a.resolve();
-    c.resolve();
-    await queue.end();
-
-    expect(log).toEqual(["a begins", "b begins", "b ends", "a ends", "c begins", "c ends"]);
-  });
-  type Held = ReturnType<typeof createTask>;
 });

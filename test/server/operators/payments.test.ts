@@ -187,27 +187,6 @@ describe("original payments fed from lines", () => {
       new Set(["COVERED"]),
     );
   });
-
-  test("interrupted in the middle are completed by feeding the same lines again", async () => {
-    const merchant = newMerchant();
-    const lines = Array.from({ length: 50 }, (_, index) => put(merchant, `pay_${index}`));
-    const interrupted = new AbortController();
-    async function* cutShort() {
-      yield* streamOf(lines.slice(0, 20));
-      interrupted.abort();
-      throw interrupted.signal.reason;
-    }
-    const output = collectOutput();
-    const store = await openStore(database);
-
-    const options = { store, now: () => NOW, output, signal: interrupted.signal, report() {} };
-    const first = await feedPayments({ ...options, input: cutShort() });
-    const repeated = await feed(lines);
-
-    expect([first, output.complaints]).toEqual([false, [expect.stringContaining("Run it again")]]);
-    expect(repeated).toEqual({ ok: true, printed: ["50 lines: 31 applied, 19 unchanged, 0 refused"] });
-    expect(await allRecords(database.db, merchant)).toHaveLength(50);
-  });
 });
 
 function byLine(a: string, b: string): number {

@@ -38,7 +38,7 @@ const DEFAULTS = {
   retentionDays: 90,
 };
 
-const toSetting = (text: string) => ({ key: Buffer.from(text, "base64") });
+const toSetting = (text: string) => Buffer.from(text, "base64");
 
 /** Each name with each of its values. */
 const pairsOf = (values: Readonly<Record<string, readonly string[]>>) =>
