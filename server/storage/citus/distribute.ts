@@ -80,10 +80,7 @@ async function requireCluster(db: Db): Promise<void> {
 }
 
 /** @returns the number of their rows */
-async function spreadTables(
-  transaction: Db,
-  tables: readonly string[],
-): Promise<number> {
+async function spreadTables(transaction: Db, tables: readonly string[]): Promise<number> {
   await lockOutServers(transaction);
   await sql.raw(`set local lock_timeout = ${WAIT_MS}`).execute(transaction);
   await sql.raw(`lock table ${tables.join(", ")} in access exclusive mode`).execute(transaction);
