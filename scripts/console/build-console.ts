@@ -11,8 +11,6 @@ import { ROOT } from "../command/root.ts";
 import { readForm } from "./console-forms.ts";
 
 const SOURCE = join(ROOT, "server/sandbox/console");
-/** How to verify a delivery; the client's README shows it, and its tests run it. */
-const VERIFICATION = join(ROOT, "docs/examples/describe-delivery.mts");
 const STYLES = [
   join(ROOT, "docs/shared.css"), // which it shares with the docs
   ...["theme.css", "console.css", "records.css"].map((name) => join(SOURCE, name)),
@@ -22,7 +20,6 @@ const DIST = join(SOURCE, "dist");
 const SOURCES = [
   "server/sandbox/console/{,parts/,views/}*.{ts,tsx,css}",
   "openapi/generated/{openapi,sandbox}.yaml",
-  "docs/examples/describe-delivery.mts",
   "docs/shared.css",
   "scripts/{command,console}/*.ts",
   "openapi/document/*.ts",
@@ -35,7 +32,7 @@ export const ensureConsole = () => buildIfStale(DIST, SOURCES, buildConsole);
 /** Builds the sandbox's console as static files, whose names change with their content. */
 async function buildConsole(): Promise<void> {
   const start = performance.now();
-  const script = await bundle("main.tsx", { CONTRACT: await readForPage() });
+  const script = await bundle("main.tsx", { CONTRACT: readForPage() });
   const styles = await Promise.all(STYLES.map((file) => readFile(file, "utf8")));
   const [js, css] = [toAsset("console", "js", script.code), toAsset("console", "css", styles.join(""))];
   const files = [
@@ -71,7 +68,7 @@ async function bundle(input: string, values: Readonly<Record<string, unknown>>):
 /**
  * Reads the parts of the contract that the console uses; the build inserts them into its script (`console/parts/contract.ts`).
  */
-async function readForPage() {
+function readForPage() {
   const forms = [
     ["openapi", "RefundRequest"],
     ["openapi", "SubscriptionRequest"],
@@ -84,10 +81,7 @@ async function readForPage() {
     const pointer = toPointer(["components", "schemas", schema]);
     return [schema, readForm(readContract(name).document, pointer)];
   });
-  return {
-    forms: Object.fromEntries(constraints),
-    verify: (await readFile(VERIFICATION, "utf8")).trimEnd(),
-  };
+  return { forms: Object.fromEntries(constraints) };
 }
 
 function toAsset(name: string, type: string, content: string): [name: string, content: string] {

@@ -11,8 +11,7 @@ import {
   useConnection,
 } from "./parts/api.ts";
 import { Action } from "./parts/parts.tsx";
-import { SiteHeader } from "./parts/site-header.tsx";
-import { applyTheme } from "./parts/theme.ts";
+import { applyTheme, SiteHeader } from "./parts/site-header.tsx";
 import { Access, Refused } from "./views/access.tsx";
 import { Clock } from "./views/clock.tsx";
 import { CoverageView } from "./views/coverage.tsx";

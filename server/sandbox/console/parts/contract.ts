@@ -24,14 +24,10 @@ export type FormName =
 declare const CONTRACT: {
   /** The constraints of each field of a form, by its JSON Pointer. */
   forms: Record<FormName, Record<string, Constraints>>;
-  /** How to verify a delivery: the example of the client's documentation. */
-  verify: string;
 };
 
 /** Used once, because the build inserts all of it wherever its name stands. */
 const contract = CONTRACT;
-
-export const VERIFY = contract.verify;
 
 export function constraintsOf(form: FormName, pointer: string): Constraints {
   return contract.forms[form][pointer] ?? { type: "string", required: false };

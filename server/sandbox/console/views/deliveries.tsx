@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { toQuery, useFilter } from "../parts/filter.ts";
-import { Filters } from "../parts/filters.tsx";
+import { Filters, toQuery, useFilter } from "../parts/filters.tsx";
 import { List } from "../parts/list.tsx";
 import { usePaged } from "../parts/paged.ts";
 import {

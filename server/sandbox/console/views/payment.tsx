@@ -1,6 +1,6 @@
 import type { components } from "../../../../openapi/generated/types.ts";
 import { published, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { toQuery } from "../parts/filter.ts";
+import { toQuery } from "../parts/filters.tsx";
 import { Form } from "../parts/form.tsx";
 import { toDollars } from "../parts/format.ts";
 import { Action, Empty, Facts, PageHead, ProblemText, Status, Time } from "../parts/parts.tsx";

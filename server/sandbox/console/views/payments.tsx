@@ -1,6 +1,5 @@
 import { type Page, type Result, type SandboxSchemas, sandbox } from "../parts/api.ts";
-import { toQuery, useFilter } from "../parts/filter.ts";
-import { Filters } from "../parts/filters.tsx";
+import { Filters, toQuery, useFilter } from "../parts/filters.tsx";
 import { Fold, Form } from "../parts/form.tsx";
 import { toDollars } from "../parts/format.ts";
 import { List } from "../parts/list.tsx";

@@ -1,6 +1,5 @@
 import { type Page, type Result, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { toQuery, useFilter } from "../parts/filter.ts";
-import { Filters } from "../parts/filters.tsx";
+import { Filters, toQuery, useFilter } from "../parts/filters.tsx";
 import { toDollars } from "../parts/format.ts";
 import { List } from "../parts/list.tsx";
 import { usePaged } from "../parts/paged.ts";

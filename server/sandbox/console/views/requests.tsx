@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { getToken, published, type SandboxSchemas, sandbox } from "../parts/api.ts";
-import { useFilter } from "../parts/filter.ts";
+import { useFilter } from "../parts/filters.tsx";
 import { quote } from "../parts/format.ts";
 import { List } from "../parts/list.tsx";
 import { usePaged } from "../parts/paged.ts";

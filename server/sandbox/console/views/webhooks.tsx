@@ -1,21 +1,9 @@
 import { useState } from "preact/hooks";
 import type { components } from "../../../../openapi/generated/types.ts";
 import { type Page, published, type Result, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { VERIFY } from "../parts/contract.ts";
 import { Fold, Form } from "../parts/form.tsx";
 import { usePaged } from "../parts/paged.ts";
-import {
-  Action,
-  Body,
-  Empty,
-  Facts,
-  Id,
-  PageHead,
-  ProblemText,
-  ShownOnce,
-  Status,
-  Time,
-} from "../parts/parts.tsx";
+import { Action, Empty, Facts, Id, PageHead, ProblemText, ShownOnce, Status, Time } from "../parts/parts.tsx";
 import { DeliveryList } from "./deliveries.tsx";
 import { Inbox, newSecret } from "./inbox.tsx";
 
@@ -83,9 +71,6 @@ function Subscriptions() {
         </Fold>
         <Fold label="Send a test event">
           <SendTest />
-        </Fold>
-        <Fold label="How to verify a delivery">
-          <Body label="With the client library" text={VERIFY} />
         </Fold>
       </div>
     </>
