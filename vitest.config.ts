@@ -16,19 +16,16 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
       toProject("unit", testsIn("unit"), []),
-      toProject("server", testsIn("server/{admission,auth,http,observability,operators,sandbox}"), [
-        DATABASES,
-        CONSOLE,
-      ]),
+      toProject("server", testsIn("server/{auth,http,operators,sandbox}"), [DATABASES, CONSOLE]),
       toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES]),
       toProject("contract", testsIn("openapi", "client"), [DATABASES]),
-      toProject("docs", testsIn("scripts/{diff,docs,generate}"), [DATABASES]),
+      toProject("docs", testsIn("scripts/docs"), [DATABASES]),
       // The long ones, which `npm test` leaves to `npm test -- --whole`:
       toProject("browser", testsIn("browser"), [DATABASES, CONSOLE, DOCS, BROWSER]),
       toProject("guides", testsIn("guides"), [DATABASES]),
       toProject("examiners", testsIn("examiners"), [DATABASES]),
       toProject("processes", testsIn("server/process"), [DATABASES]),
-      toProject("packages", testsIn("scripts/{packages,supply-chain}"), [DATABASES, CONSOLE, DOCS]),
+      toProject("packages", testsIn("scripts/packages"), [DATABASES, CONSOLE, DOCS]),
     ],
   },
 });

@@ -49,7 +49,7 @@ export const PROOFS = {
       "Writes the bill of materials of what runs in production, as CycloneDX, and prints the licences.",
   },
   screenshots: {
-    file: "test/proofs/screenshots/screenshots.ts",
+    file: "test/proofs/screenshots.ts",
     description: "Takes the pictures of the console that its guide shows, into docs/console.",
   },
 } as const;

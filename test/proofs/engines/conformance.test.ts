@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runProgram } from "../../helpers/process.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { record } from "../faults/setup/figures.ts";
-import { startDeployment } from "./setup/deployment.ts";
+import { startDeployment } from "./deployment.ts";
 
 const PAYMENTS = "settled=pay_settled,recent=pay_recent,processing=pay_processing,failed=pay_failed";
 

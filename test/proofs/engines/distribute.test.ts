@@ -3,7 +3,7 @@ import { requireCitus, startCluster } from "../../helpers/cluster.ts";
 import { accepts, refundInsert } from "../../helpers/databases.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { createFilled, inDatabase, readRows, run } from "./setup/filled.ts";
+import { createFilled, inDatabase, readRows, run } from "./filled.ts";
 
 const BY_MERCHANT = [
   "deliveries",

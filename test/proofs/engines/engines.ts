@@ -1,7 +1,7 @@
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber } from "../../../scripts/command/command.ts";
 import { findCitus } from "../../helpers/cluster.ts";
-import { listTests, runProofTests } from "../support/run-tests.ts";
+import { listTests, runProofTests } from "../run-tests.ts";
 
 const proofs = await listTests("engines");
 const command = defineProof("engines")

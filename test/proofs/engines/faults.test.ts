@@ -14,7 +14,7 @@ import {
   difference,
   startDeployment,
   startLoad,
-} from "./setup/deployment.ts";
+} from "./deployment.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 const LOAD_MS = 3_000;

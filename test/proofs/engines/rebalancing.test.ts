@@ -28,8 +28,8 @@ import {
   difference,
   startDeployment,
   startLoad,
-} from "./setup/deployment.ts";
-import { inDatabase } from "./setup/filled.ts";
+} from "./deployment.ts";
+import { inDatabase } from "./filled.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 const LOAD_MS = 3_000;

@@ -5,7 +5,7 @@ import { portOf, query } from "../../helpers/postgres.ts";
 import { accept, type Responder } from "../../helpers/receiver.ts";
 import { record } from "../faults/setup/figures.ts";
 import type { Outcome } from "../faults/setup/load.ts";
-import { conclude, countCalls, createBusinesses, startDeployment, startLoad } from "./setup/deployment.ts";
+import { conclude, countCalls, createBusinesses, startDeployment, startLoad } from "./deployment.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 /** Few enough calls that the machine has time for all of them, with and without those of the silent worker's merchants. */

@@ -1,7 +1,7 @@
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { startSandbox } from "../../../server/sandbox/index.ts";
-import { check, endChecks } from "../support/checks.ts";
+import { check, endChecks } from "../checks.ts";
 import { checks } from "./checks.ts";
 import { takeExam } from "./exam.ts";
 import { languages } from "./languages.ts";

@@ -4,7 +4,7 @@ import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
 import { packPackages } from "../../../scripts/packages/pack.ts";
 import { startServerProcess } from "../../helpers/process.ts";
-import { check, endChecks, expectSame } from "../support/checks.ts";
+import { check, endChecks, expectSame } from "../checks.ts";
 import { EXPECTED } from "./program.ts";
 import { openProject } from "./projects.ts";
 import { installRuntime, NODES, OTHERS, type Runtime } from "./runtimes.ts";

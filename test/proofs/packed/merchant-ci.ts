@@ -5,7 +5,7 @@ import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
 import { findFreePort } from "../../helpers/network/local-server.ts";
 import { READER_ENV, runProgram, type Settings } from "../../helpers/process.ts";
-import { check, expectSame } from "../support/checks.ts";
+import { check, expectSame } from "../checks.ts";
 
 /** The files of the guide. */
 const FILES = join(ROOT, "docs/examples/exam");

@@ -5,7 +5,7 @@ import { withTempDir } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
 import { READER_ENV, runShell, startServerProcess } from "../../helpers/process.ts";
-import { check, endChecks, expectSame } from "../support/checks.ts";
+import { check, endChecks, expectSame } from "../checks.ts";
 import { checkMerchantCi } from "./merchant-ci.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 import { copyProject } from "./releases.ts";

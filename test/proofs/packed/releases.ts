@@ -18,7 +18,7 @@ export async function copyProject(parent: string) {
     folder,
     /** Makes a release as `npm run release` does, and returns the tarballs. */
     async release(): Promise<string[]> {
-      await run(process.execPath, ["scripts/release/release.ts"], folder);
+      await run(process.execPath, ["scripts/packages/release.ts"], folder);
       const packages = join(folder, "dist/packages");
       const version = JSON.parse(await readFile(join(folder, "package.json"), "utf8")).version;
       const names = (await readdir(packages)).filter((name) => name.endsWith(`-${version}.tgz`));

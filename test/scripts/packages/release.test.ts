@@ -2,7 +2,7 @@ import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { nextVersion, writeVersion } from "../../../scripts/release/release.ts";
+import { nextVersion, writeVersion } from "../../../scripts/packages/release.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
 describe("a release", () => {

@@ -1,10 +1,10 @@
-import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
-import type { Db } from "../../../../server/storage/database/tables.ts";
-import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
-import { type AdminRun, runCommand } from "../../../helpers/admin.ts";
-import type { Cluster } from "../../../helpers/cluster.ts";
-import { GENEROUS_LIMITS } from "../../../helpers/databases.ts";
-import { query } from "../../../helpers/postgres.ts";
+import { type Database, openDatabase } from "../../../server/storage/database/database.ts";
+import type { Db } from "../../../server/storage/database/tables.ts";
+import { recordAttempts } from "../../../server/storage/webhooks/attempts.ts";
+import { type AdminRun, runCommand } from "../../helpers/admin.ts";
+import type { Cluster } from "../../helpers/cluster.ts";
+import { GENEROUS_LIMITS } from "../../helpers/databases.ts";
+import { query } from "../../helpers/postgres.ts";
 import {
   claim,
   createEvent,
@@ -14,7 +14,7 @@ import {
   LATER,
   NOW,
   newMerchant,
-} from "../../../helpers/store-factories.ts";
+} from "../../helpers/store-factories.ts";
 
 /** Merchants with rows in each of their tables: refunds, some of them due later, and deliveries before and after an attempt. */
 export async function createMerchants(store: Db, count: number): Promise<void> {

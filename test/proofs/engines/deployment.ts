@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { openDatabase } from "../../../../server/storage/database/database.ts";
+import { openDatabase } from "../../../server/storage/database/database.ts";
 import {
   type Cluster,
   type ClusterOptions,
@@ -7,15 +7,15 @@ import {
   findWorkerOf,
   requireCitus,
   startCluster,
-} from "../../../helpers/cluster.ts";
-import { createMerchant } from "../../../helpers/factories.ts";
-import type { Receiver, Responder } from "../../../helpers/receiver.ts";
-import { spawnServer } from "../../../helpers/server.ts";
-import { type Figures, record } from "../../faults/setup/figures.ts";
-import { postgresEnv } from "../../faults/setup/lasting-store.ts";
-import { type CallOptions, callUntil, type Ledger } from "../../faults/setup/load.ts";
-import { countLosses, repeatUnknown } from "../../faults/setup/losses.ts";
-import { createBusiness } from "../../faults/setup/trial.ts";
+} from "../../helpers/cluster.ts";
+import { createMerchant } from "../../helpers/factories.ts";
+import type { Receiver, Responder } from "../../helpers/receiver.ts";
+import { spawnServer } from "../../helpers/server.ts";
+import { type Figures, record } from "../faults/setup/figures.ts";
+import { postgresEnv } from "../faults/setup/lasting-store.ts";
+import { type CallOptions, callUntil, type Ledger } from "../faults/setup/load.ts";
+import { countLosses, repeatUnknown } from "../faults/setup/losses.ts";
+import { createBusiness } from "../faults/setup/trial.ts";
 
 export type Servers = Awaited<ReturnType<typeof startServers>>;
 

@@ -5,9 +5,9 @@ import { replaceFile } from "../command/files.ts";
 import { ROOT } from "../command/root.ts";
 import { diffContracts, newestRelease } from "../diff/compare.ts";
 import { compareVersions } from "../diff/version.ts";
-import { packPackages } from "../packages/pack.ts";
-import { run } from "../packages/run-program.ts";
-import { PACKAGE_NAMES } from "../packages/sources.ts";
+import { packPackages } from "./pack.ts";
+import { run } from "./run-program.ts";
+import { PACKAGE_NAMES } from "./sources.ts";
 
 const BUNDLE = join(ROOT, "openapi/generated/openapi.yaml");
 /** The project and its workspaces, by their names in the lockfile, which repeats their versions. */

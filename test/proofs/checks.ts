@@ -1,4 +1,4 @@
-import { secondsSince } from "../../../scripts/command/command.ts";
+import { secondsSince } from "../../scripts/command/command.ts";
 
 const start = performance.now();
 const counted = { passed: 0, failed: 0 };

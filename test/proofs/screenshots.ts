@@ -2,17 +2,17 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import type { Browser } from "playwright-core";
-import { defineProof } from "../../../scripts/command/command.ts";
-import { ROOT } from "../../../scripts/command/root.ts";
-import { ensureConsole } from "../../../scripts/console/build-console.ts";
-import { readConfig } from "../../../server/config/config.ts";
-import { wrapInSandbox } from "../../../server/sandbox/sandbox.ts";
-import { startServer } from "../../../server/start.ts";
-import { installChromium, launchBrowser } from "../../helpers/browser.ts";
-import { dollars, subscriptionTo } from "../../helpers/factories.ts";
-import { merchantAt } from "../../helpers/sandbox.ts";
-import { post } from "../../helpers/server.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { defineProof } from "../../scripts/command/command.ts";
+import { ROOT } from "../../scripts/command/root.ts";
+import { ensureConsole } from "../../scripts/console/build-console.ts";
+import { readConfig } from "../../server/config/config.ts";
+import { wrapInSandbox } from "../../server/sandbox/sandbox.ts";
+import { startServer } from "../../server/start.ts";
+import { installChromium, launchBrowser } from "../helpers/browser.ts";
+import { dollars, subscriptionTo } from "../helpers/factories.ts";
+import { merchantAt } from "../helpers/sandbox.ts";
+import { post } from "../helpers/server.ts";
+import { makeTempDir } from "../helpers/temp-dir.ts";
 
 /** A Tuesday before Thanksgiving, in Eastern daytime. */
 const BEGIN = Date.parse("2026-11-24T15:00:00.000Z");
