@@ -6,11 +6,9 @@ export type TokenGrant = { readonly merchant: string; readonly scopes: readonly 
 
 /** Finds the grant of an access token by its SHA-256; the token itself is never stored. */
 export async function findToken(db: Db, tokenSha256: Uint8Array): Promise<TokenGrant | undefined> {
-  return db
-    .selectFrom("access_tokens")
-    .select(["merchant", "scopes"])
-    .where("token_sha256", "=", tokenSha256)
-    .executeTakeFirst();
+  const { rows } = await sql<TokenGrant>`
+    select merchant, scopes from access_tokens where token_sha256 = ${tokenSha256}`.execute(db);
+  return rows[0];
 }
 
 /** Stores an access token. If it is stored already, its grant does not change. */
@@ -18,11 +16,10 @@ export async function insertToken(
   db: Db,
   { tokenSha256, merchant, scopes }: TokenGrant & { readonly tokenSha256: Uint8Array },
 ): Promise<void> {
-  await db
-    .insertInto("access_tokens")
-    .values({ token_sha256: tokenSha256, merchant, scopes: [...scopes] })
-    .onConflict((conflict) => conflict.column("token_sha256").doNothing())
-    .execute();
+  await sql`
+    insert into access_tokens (token_sha256, merchant, scopes)
+    values (${tokenSha256}, ${merchant}, ${[...scopes]}::text[])
+    on conflict (token_sha256) do nothing`.execute(db);
 }
 
 /** The servers whose unreported calls a bucket remembers; each lets through a tenth of a second's calls, or one. */

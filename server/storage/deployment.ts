@@ -19,8 +19,8 @@ export type Advance =
 
 /** How far domain time is ahead of real time, in milliseconds; 0 when the clock was never advanced (D30). */
 export async function readOffset(db: Db): Promise<number> {
-  const row = await db.selectFrom("clock").select("offset_ms").executeTakeFirst();
-  return row?.offset_ms ?? 0;
+  const { rows } = await sql<{ offset_ms: number }>`select offset_ms from clock`.execute(db);
+  return rows[0]?.offset_ms ?? 0;
 }
 
 /**
@@ -32,22 +32,18 @@ export async function readOffset(db: Db): Promise<number> {
 export async function advance(db: Db, nextOffset: (offsetMs: number) => number): Promise<Advance> {
   return db.transaction().execute(async (transaction) => {
     const offsetMs = nextOffset(await lockOffset(transaction));
-    const { numUpdatedRows } = await transaction
-      .updateTable("clock")
-      .set({ offset_ms: offsetMs })
-      .where("offset_ms", "<=", offsetMs)
-      .executeTakeFirst();
-    return numUpdatedRows === 1n ? { kind: "advanced", offsetMs } : { kind: "backwards" };
+    const { numAffectedRows } = await sql`
+      update clock set offset_ms = ${offsetMs} where offset_ms <= ${offsetMs}`.execute(transaction);
+    return numAffectedRows === 1n ? { kind: "advanced", offsetMs } : { kind: "backwards" };
   });
 }
 
 /** Inserts the row if it is missing, because only a row can be locked, and locks it, by one statement. */
 async function lockOffset(transaction: Db): Promise<number> {
-  const { offset_ms } = await transaction
-    .insertInto("clock")
-    .values({ offset_ms: 0 })
-    .onConflict((conflict) => conflict.column("single_row").doUpdateSet({ offset_ms: sql`clock.offset_ms` }))
-    .returning("offset_ms")
-    .executeTakeFirstOrThrow();
-  return offset_ms;
+  const { rows } = await sql<{ offset_ms: number }>`
+    insert into clock (offset_ms) values (0)
+    on conflict (single_row) do update set offset_ms = clock.offset_ms returning offset_ms`.execute(
+    transaction,
+  );
+  return rows[0]?.offset_ms ?? 0;
 }

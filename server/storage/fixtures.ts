@@ -1,6 +1,6 @@
-import { type Insertable, sql } from "kysely";
+import { sql } from "kysely";
 import type { OriginalStatus, RefundFailure } from "../domain/refunds.ts";
-import type { Db, HistoryEntry, PaymentsTable } from "./database/tables.ts";
+import type { Db, HistoryEntry } from "./database/tables.ts";
 
 /** A payment record with which a sandbox begins. Amounts in cents. */
 export type Fixture = {
@@ -23,7 +23,7 @@ export async function insertFixtures(db: Db, fixtures: readonly Fixture[], now: 
     .execute();
 }
 
-function toRow(fixture: Fixture, now: Date): Insertable<PaymentsTable> {
+function toRow(fixture: Fixture, now: Date) {
   const isDebit = fixture.kind === "DEBIT";
   const status = isDebit ? fixture.status : "TERMINAL_FAILED";
   const history: HistoryEntry[] = [{ status, at: now.toISOString() }];
@@ -59,11 +59,8 @@ export async function resetMerchant(
     // Other writers must wait: a refund issued meanwhile would refer to a deleted payment, a delivery to a deleted event. There
     // is no deadlock, because every transaction that writes several of these tables begins with the first of them.
     await sql`lock table payments, events, deliveries in exclusive mode`.execute(transaction);
-    await transaction.deleteFrom("payouts_waiting").where("merchant", "=", merchant).execute();
-    await transaction.deleteFrom("payouts").where("merchant", "=", merchant).execute();
-    await transaction.deleteFrom("deliveries").where("merchant", "=", merchant).execute();
-    await transaction.deleteFrom("events").where("merchant", "=", merchant).execute();
-    await transaction.deleteFrom("subscriptions").where("merchant", "=", merchant).execute();
+    for (const table of ["payouts_waiting", "payouts", "deliveries", "events", "subscriptions"])
+      await sql`delete from ${sql.table(table)} where merchant = ${merchant}`.execute(transaction);
     await sql`delete from payments where merchant = ${merchant} and sequence >= 0`.execute(transaction); // by the index for the newest
     if (fixtures.length > 0) await insertFixtures(transaction, fixtures, now);
   });

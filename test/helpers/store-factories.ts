@@ -228,13 +228,10 @@ export async function allRefunds(db: Db, merchant: string): Promise<RefundRecord
 
 /** The events of a merchant, oldest of each resource first, their payloads parsed. */
 export async function allEvents(db: Db, merchant: string) {
-  const rows = await db
-    .selectFrom("events")
-    .select(["type", "resource_id", "sequence", "occurred_at", "payload"])
-    .where("merchant", "=", merchant)
-    .orderBy("resource_id")
-    .orderBy("sequence")
-    .execute();
+  type Row = { type: string; resource_id: string; sequence: number; occurred_at: Date; payload: string };
+  const { rows } = await sql<Row>`
+    select type, resource_id, sequence, occurred_at, payload from events
+    where merchant = ${merchant} order by resource_id, sequence`.execute(db);
   return rows.map(({ payload, ...row }) => ({ ...row, payload: JSON.parse(payload) as unknown }));
 }
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { ORIGINAL_TRANSITIONS, REFUND_TRANSITIONS } from "../../domain/refunds.ts";
-import type { Db, ErasedPaymentsTable } from "../database/tables.ts";
+import type { Db } from "../database/tables.ts";
 
 /** A value of a record that contradicts others. */
 export type Difference = {
@@ -170,7 +170,8 @@ function compareDeliveries(range: IdRange): RawBuilder<Difference> {
 
 /** Until when the events of merchants were erased on request (real time), by the merchant's name. */
 export async function readErasures(db: Db): Promise<ReadonlyMap<string, Date>> {
-  const rows = await db.selectFrom("erasures").selectAll().execute();
+  type Erasure = { merchant: string; before: Date };
+  const { rows } = await sql<Erasure>`select merchant, before from erasures`.execute(db);
   return new Map(rows.map(({ merchant, before }) => [merchant, before]));
 }
 
@@ -179,7 +180,7 @@ export async function readErasedPayments(
   db: Db,
   range: IdRange,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
-  const { rows } = await sql<ErasedPaymentsTable>`
+  const { rows } = await sql<{ payment_id: string; merchant: string; sequence: number }>`
     select * from erased_payments where ${isIn(range, sql`payment_id`)}`.execute(db);
   const byMerchant = Map.groupBy(rows, ({ merchant }) => merchant);
   return new Map(

@@ -165,43 +165,29 @@ async function insertRefund({ transaction, refund, original, now }: Changes): Pr
   const history: HistoryEntry[] = [{ status: "AUTHORIZED", at: authorizedAt.toISOString() }];
   if (failure) history.push({ status, at: now.toISOString() });
   const [sequence, at] = [SEQUENCE[status], failure ? now : authorizedAt];
-  await transaction
-    .insertInto("payments")
-    .values({
-      payment_id: paymentId,
-      merchant,
-      kind: "REFUND",
-      status,
-      amount_cents: refund.amountCents,
-      request_key: refund.requestKey,
-      client_reference_id: clientReferenceId,
-      soft_descriptor: refund.softDescriptor,
-      original_payment_id: original.paymentId,
-      error_code: failure?.errorCode ?? null,
-      error_message: failure?.errorMessage ?? null,
-      history: JSON.stringify(history),
-      sequence,
-      created_at: authorizedAt,
-    })
-    .execute();
+  await sql`
+    insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id,
+      soft_descriptor, original_payment_id, error_code, error_message, history, sequence, created_at)
+    values (${paymentId}, ${merchant}, 'REFUND', ${status}, ${refund.amountCents}, ${refund.requestKey}, ${clientReferenceId},
+      ${refund.softDescriptor}, ${original.paymentId}, ${failure?.errorCode ?? null}, ${failure?.errorMessage ?? null},
+      ${JSON.stringify(history)}::jsonb, ${sequence}, ${authorizedAt}::timestamptz)`.execute(transaction);
   const event = refundEvent({ ...refund, originalPaymentId: original.paymentId, failure }, { at, sequence });
   await insertEvents(transaction, merchant, [{ ...event, resourceId: paymentId, sequence, occurredAt: at }]);
 }
 
 async function readPayout(transaction: Db, { merchant, paymentId }: PaymentKey) {
-  return transaction
-    .selectFrom("payouts")
-    .select("paid_as")
-    .where("payment_id", "=", paymentId)
-    .where("merchant", "=", merchant)
-    .executeTakeFirst();
+  const { rows } = await sql<{ paid_as: string | null }>`
+    select paid_as from payouts where payment_id = ${paymentId} and merchant = ${merchant}`.execute(
+    transaction,
+  );
+  return rows[0];
 }
 
 async function markPaid(transaction: Db, { merchant, paymentId }: PaymentKey, paidAs: string) {
-  await transaction
-    .insertInto("payouts")
-    .values({ payment_id: paymentId, merchant, paid_as: paidAs })
-    .execute();
+  await sql`
+    insert into payouts (payment_id, merchant, paid_as) values (${paymentId}, ${merchant}, ${paidAs})`.execute(
+    transaction,
+  );
 }
 
 /** Refunds of a merchant who is not held could be paid in the middle of it. */

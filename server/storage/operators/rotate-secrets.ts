@@ -52,14 +52,11 @@ async function* readBatches(db: Db, column: SecretColumn): AsyncGenerator<Stored
 }
 
 async function readBatch(db: Db, column: SecretColumn, after: string): Promise<StoredSecret[]> {
-  return db
-    .selectFrom("subscriptions")
-    .select(["subscription_key", "merchant", sql<Uint8Array>`${sql.ref(column)}`.as("secret")])
-    .where(column, "is not", null)
-    .where("subscription_key", ">", after)
-    .orderBy("subscription_key")
-    .limit(BATCH_SIZE)
-    .execute();
+  const { rows } = await sql<StoredSecret>`
+    select subscription_key, merchant, ${sql.ref(column)} as secret from subscriptions
+    where ${sql.ref(column)} is not null and subscription_key > ${after}
+    order by subscription_key limit ${BATCH_SIZE}`.execute(db);
+  return rows;
 }
 
 type FreshSecret = {

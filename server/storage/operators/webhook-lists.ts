@@ -65,12 +65,9 @@ export async function findDeliveries(db: Db, wish: DeliveryWish): Promise<Operat
 
 /** The merchant of a delivery; undefined when there is no such delivery. */
 export async function findDeliveryMerchant(db: Db, webhookId: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("deliveries")
-    .select("merchant")
-    .where("webhook_id", "=", webhookId)
-    .executeTakeFirst();
-  return row?.merchant;
+  const { rows } = await sql<{ merchant: string }>`
+    select merchant from deliveries where webhook_id = ${webhookId}`.execute(db);
+  return rows[0]?.merchant;
 }
 
 /** A subscription of any merchant, without its secret. */
@@ -109,10 +106,7 @@ export async function findSubscriptions(
 
 /** The merchant of a subscription; undefined when there is no such subscription. */
 export async function findSubscriptionMerchant(db: Db, subscriptionKey: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("subscriptions")
-    .select("merchant")
-    .where("subscription_key", "=", subscriptionKey)
-    .executeTakeFirst();
-  return row?.merchant;
+  const { rows } = await sql<{ merchant: string }>`
+    select merchant from subscriptions where subscription_key = ${subscriptionKey}`.execute(db);
+  return rows[0]?.merchant;
 }

@@ -60,11 +60,10 @@ export async function holdAfterRestore(
         where known.restored_at is null or known.restored_at < ${at}::timestamptz
       returning 1`.execute(transaction);
     if (rows.length === 0) return false;
-    await transaction
-      .insertInto("holds")
-      .values({ merchant: "", reason: `restored to an earlier state, without ${missing}` })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    const reason = `restored to an earlier state, without ${missing}`;
+    await sql`insert into holds (merchant, reason) values ('', ${reason}) on conflict do nothing`.execute(
+      transaction,
+    );
     return true;
   });
 }

@@ -36,12 +36,9 @@ export async function hold(
   db: Db,
   { merchant = ALL, reason }: { merchant?: string | undefined; reason: string },
 ): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto("holds")
-    .values({ merchant, reason })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows === 1n;
+  const { numAffectedRows } = await sql`
+    insert into holds (merchant, reason) values (${merchant}, ${reason}) on conflict do nothing`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 /**
@@ -51,8 +48,8 @@ export async function hold(
  * @returns whether there was one
  */
 export async function release(db: Db, { merchant = ALL }: Pick<Hold, "merchant">): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom("holds").where("merchant", "=", merchant).executeTakeFirst();
-  return numDeletedRows === 1n;
+  const { numAffectedRows } = await sql`delete from holds where merchant = ${merchant}`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 /** Other statements queue behind a lock that waits, so it waits only this long (ms), and pauses to let them run. */

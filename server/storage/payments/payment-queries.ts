@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db } from "../database/tables.ts";
@@ -6,32 +6,25 @@ import {
   exactTexts,
   type PaymentKey,
   type PaymentRecord,
+  type PaymentRow,
   type RequestKey,
   toPaymentRecord,
 } from "./payment-record.ts";
 
 /** A payment or refund of this merchant. */
 export async function getPayment(db: Db, key: PaymentKey): Promise<PaymentRecord | undefined> {
-  const row = await db
-    .selectFrom("payments")
-    .selectAll()
-    .select(exactTexts)
-    .where("payment_id", "=", key.paymentId)
-    .where("merchant", "=", key.merchant)
-    .executeTakeFirst();
-  return row && toPaymentRecord(row);
+  return findOne(db, sql`merchant = ${key.merchant} and payment_id = ${key.paymentId}`);
 }
 
 /** The payment or refund that has a requestKey of this merchant (D10). */
 export async function findByRequestKey(db: Db, key: RequestKey): Promise<PaymentRecord | undefined> {
-  const row = await db
-    .selectFrom("payments")
-    .selectAll()
-    .select(exactTexts)
-    .where("request_key", "=", key.requestKey)
-    .where("merchant", "=", key.merchant)
-    .executeTakeFirst();
-  return row && toPaymentRecord(row);
+  return findOne(db, sql`merchant = ${key.merchant} and request_key = ${key.requestKey}`);
+}
+
+async function findOne(db: Db, which: RawBuilder<unknown>): Promise<PaymentRecord | undefined> {
+  const { rows } = await sql<PaymentRow>`
+    select payments.*, ${sql.join(exactTexts)} from payments where ${which}`.execute(db);
+  return rows[0] && toPaymentRecord(rows[0]);
 }
 
 /** The call that issued a refund: who made it, and its trace (D33). */
@@ -89,29 +82,21 @@ export async function listPayments(
   const after = cursor === undefined ? undefined : fromCursor(cursor);
   if (cursor !== undefined && !after) return "invalid-cursor";
 
-  let query = db.selectFrom("payments").selectAll().select(exactTexts).where("merchant", "=", merchant);
-  // A payment has few refunds, which have an index of their own. All other queries need the condition of the index for the
-  // newest payments.
-  query =
-    originalPaymentId === undefined
-      ? query.where(sql<boolean>`sequence >= 0`)
-      : query.where("original_payment_id", "=", originalPaymentId);
-  if (kind) query = query.where("kind", "=", kind);
-  if (status) query = query.where("status", "=", status);
-  if (text !== undefined) {
-    const named = sql`concat_ws(' ', payment_id, original_payment_id, client_reference_id, request_key)`;
-    query = query.where(sql<boolean>`strpos(lower(${named}), lower(${text}::text)) > 0`);
-  }
-  if (after) {
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple("created_at", "payment_id"), "<", tuple(after.createdAt, after.paymentId)),
-    );
-  }
-  const rows = await query
-    .orderBy("created_at", "desc")
-    .orderBy("payment_id", "desc")
-    .limit(limit + 1) // one more than requested shows whether there is a next page
-    .execute();
+  const named = sql`concat_ws(' ', payment_id, original_payment_id, client_reference_id, request_key)`;
+  const conditions = [
+    sql`merchant = ${merchant}`,
+    // A payment has few refunds, which have an index of their own. All other queries need the condition of the index for the
+    // newest payments.
+    originalPaymentId === undefined ? sql`sequence >= 0` : sql`original_payment_id = ${originalPaymentId}`,
+    ...(kind ? [sql`kind = ${kind}`] : []),
+    ...(status ? [sql`status = ${status}`] : []),
+    ...(text === undefined ? [] : [sql`strpos(lower(${named}), lower(${text}::text)) > 0`]),
+    ...(after ? [sql`(created_at, payment_id) < (${after.createdAt}::timestamptz, ${after.paymentId})`] : []),
+  ];
+  const { rows } = await sql<PaymentRow>`
+    select payments.*, ${sql.join(exactTexts)} from payments where ${sql.join(conditions, sql` and `)}
+    order by created_at desc, payment_id desc
+    limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
 
   const payments = rows.slice(0, limit).map(toPaymentRecord);
   const last = payments.at(-1);

@@ -1,6 +1,6 @@
-import { type RawBuilder, type Selectable, sql } from "kysely";
-import type { OriginalStatus, RefundFailure, RefundStatus } from "../../domain/refunds.ts";
-import type { HistoryEntry, PaymentsTable } from "../database/tables.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { OriginalStatus, RefundErrorCode, RefundFailure, RefundStatus } from "../../domain/refunds.ts";
+import type { HistoryEntry } from "../database/tables.ts";
 
 /** Identifies a payment record: identifiers belong to a merchant. */
 export type PaymentKey = { readonly merchant: string; readonly paymentId: string };
@@ -39,8 +39,28 @@ export type RefundRecord = CommonRecord & {
 
 export type PaymentRecord = DebitRecord | RefundRecord;
 
-/** A row of the table `payments`. The table's checks ensure which columns occur together, hence the casts below. */
-export type PaymentRow = Selectable<PaymentsTable>;
+/**
+ * A row of the table `payments`, which holds original payments and refunds, because a requestKey is unique among both (D10). The
+ * table's checks ensure which columns occur together, hence the casts below.
+ */
+export type PaymentRow = {
+  readonly payment_id: string;
+  readonly merchant: string;
+  readonly kind: "DEBIT" | "REFUND";
+  readonly status: OriginalStatus | RefundStatus;
+  readonly amount_cents: number;
+  readonly request_key: string | null;
+  readonly client_reference_id: string | null;
+  readonly soft_descriptor: string | null;
+  readonly original_payment_id: string | null;
+  readonly refunded_cents: number;
+  readonly settled_at: Date | null;
+  readonly due_at: Date | null;
+  readonly error_code: RefundErrorCode | null;
+  readonly error_message: string | null;
+  readonly history: readonly HistoryEntry[];
+  readonly created_at: Date;
+};
 
 export function toPaymentRecord(row: PaymentRow): PaymentRecord {
   return row.kind === "DEBIT" ? toDebitRecord(row) : toRefundRecord(row);

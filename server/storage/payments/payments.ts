@@ -10,7 +10,14 @@ import {
 } from "../../domain/refunds.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
 import { insertEvents } from "../webhooks/events.ts";
-import { type DebitRecord, exactTexts, isOneOf, type PaymentKey, toDebitRecord } from "./payment-record.ts";
+import {
+  type DebitRecord,
+  exactTexts,
+  isOneOf,
+  type PaymentKey,
+  type PaymentRow,
+  toDebitRecord,
+} from "./payment-record.ts";
 import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./transitions.ts";
 
 /** An original payment as it is at the payment system. Amount in cents. */
@@ -46,24 +53,13 @@ export async function insertPayment(db: Db, payment: NewPayment): Promise<DebitR
   const history: HistoryEntry[] = [{ status, at: now.toISOString() }];
   const { requestKey = null, clientReferenceId = null } = payment;
   return db.transaction().execute(async (transaction) => {
-    const { numInsertedOrUpdatedRows } = await transaction
-      .insertInto("payments")
-      .values({
-        payment_id: paymentId,
-        merchant,
-        kind: "DEBIT",
-        status,
-        amount_cents: amountCents,
-        request_key: requestKey,
-        client_reference_id: clientReferenceId,
-        settled_at: settledAt,
-        history: JSON.stringify(history),
-        sequence: 0,
-        created_at: now,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst();
-    if (numInsertedOrUpdatedRows === 0n) return undefined;
+    const { numAffectedRows } = await sql`
+      insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id,
+        settled_at, history, sequence, created_at)
+      values (${paymentId}, ${merchant}, 'DEBIT', ${status}, ${amountCents}, ${requestKey}, ${clientReferenceId},
+        ${settledAt}::timestamptz, ${JSON.stringify(history)}::jsonb, 0, ${now}::timestamptz)
+      on conflict do nothing`.execute(transaction);
+    if (numAffectedRows === 0n) return undefined;
     const facts = { paymentId, merchant, status, amountCents, settledAt, requestKey, clientReferenceId };
     const record = { ...facts, kind: "DEBIT", history, refundedCents: 0, createdAt: now } as const;
     if (payment.emitted) await emitEvent(transaction, record, now);
@@ -75,13 +71,11 @@ export async function insertPayment(db: Db, payment: NewPayment): Promise<DebitR
 async function emitEvent(transaction: Db, payment: DebitRecord, at: Date): Promise<void> {
   const { paymentId, merchant, status } = payment;
   if (status === "PROCESSING") return;
-  const { sequence } = await transaction
-    .updateTable("payments")
-    .set((column) => ({ sequence: column("sequence", "+", 1) }))
-    .where("payment_id", "=", paymentId)
-    .where("merchant", "=", merchant)
-    .returning("sequence")
-    .executeTakeFirstOrThrow();
+  const { rows } = await sql<{ sequence: number }>`
+    update payments set sequence = sequence + 1 where ${isOneOf(merchant, [paymentId])}
+    returning sequence`.execute(transaction);
+  const sequence = rows[0]?.sequence;
+  if (sequence === undefined) throw new Error("the statement returned no row");
   const event = paymentEvent({ ...toPaymentView(payment), status }, { at, sequence });
   await insertEvents(transaction, merchant, [{ ...event, resourceId: paymentId, sequence, occurredAt: at }]);
 }
@@ -137,16 +131,12 @@ async function transitionOriginal(db: Db, request: TransitionRequest): Promise<T
 
 /** An original payment, whose row stays locked until the transaction ends. */
 export async function lockDebit(transaction: Db, { merchant, paymentId }: PaymentKey) {
-  const row = await transaction
-    .selectFrom("payments")
-    .selectAll()
-    .select(exactTexts)
-    .where("payment_id", "=", paymentId)
-    .where("merchant", "=", merchant)
-    .where("kind", "=", "DEBIT")
-    .forUpdate()
-    .executeTakeFirst();
-  return row && toDebitRecord(row);
+  const { rows } = await sql<PaymentRow>`
+    select payments.*, ${sql.join(exactTexts)} from payments
+    where payment_id = ${paymentId} and merchant = ${merchant} and kind = 'DEBIT' for update`.execute(
+    transaction,
+  );
+  return rows[0] && toDebitRecord(rows[0]);
 }
 
 /** When a payment fails or is covered, all its refunds have failed, so nothing counts as refunded. */
@@ -159,19 +149,17 @@ async function updateDebit(
   const settledAt = request.settledAt ?? current.settledAt;
   const history = [...current.history, { status, at: now.toISOString() }];
   const refundedCents = status === "SETTLED" ? current.refundedCents : 0;
-  await transaction
-    .updateTable("payments")
-    .set({ status, settled_at: settledAt, history: JSON.stringify(history) })
-    .$if(status !== "SETTLED", (update) => update.set({ refunded_cents: 0 }))
-    .where("payment_id", "=", current.paymentId)
-    .where("merchant", "=", current.merchant)
-    .execute();
+  const sum = status === "SETTLED" ? sql`` : sql`, refunded_cents = 0`;
+  await sql`
+    update payments
+    set status = ${status}, settled_at = ${settledAt}::timestamptz, history = ${JSON.stringify(history)}::jsonb${sum}
+    where payment_id = ${current.paymentId} and merchant = ${current.merchant}`.execute(transaction);
   return { ...current, status, settledAt, history, refundedCents };
 }
 
 async function setDue(transaction: Db, payment: PaymentKey, dueAt: Date): Promise<void> {
   for (const which of await partsOfRefunds(transaction, payment, ["PENDING"]))
-    await transaction.updateTable("payments").set({ due_at: dueAt }).where(which).execute();
+    await sql`update payments set due_at = ${dueAt}::timestamptz where ${which}`.execute(transaction);
 }
 
 /** Fails the refunds that have not failed yet, and returns them. */

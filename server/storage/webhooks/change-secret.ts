@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../database/tables.ts";
 import type { EncryptionKeys } from "./secrets.ts";
+import { STORED_SECRETS, type StoredSecrets } from "./subscriptions.ts";
 
 export type SecretChange = {
   readonly merchant: string;
@@ -29,16 +30,14 @@ export async function changeSecret(
   { merchant, subscriptionKey, secretKey, overlapMs, now }: SecretChange,
   keys: EncryptionKeys,
 ): Promise<ChangedSecret> {
-  const found = db
-    .selectFrom("subscriptions")
-    .select(["secret_ciphertext", "old_secret_ciphertext", "old_secret_until"])
-    .where("subscription_key", "=", subscriptionKey)
-    .where("merchant", "=", merchant);
+  const isIt = sql`s.subscription_key = ${subscriptionKey} and s.merchant = ${merchant}`;
   for (;;) {
-    const row = await found.executeTakeFirst();
-    const present = row?.secret_ciphertext;
+    const { rows } =
+      await sql<StoredSecrets>`select ${STORED_SECRETS} from subscriptions s where ${isIt}`.execute(db);
+    const [row] = rows;
+    const present = row?.secretCiphertext;
     if (!present) return { kind: "not-live" };
-    const oldUntil = (row.old_secret_ciphertext && row.old_secret_until) ?? now;
+    const oldUntil = (row.oldSecretCiphertext && row.oldSecretUntil) ?? now;
     const overlaps = oldUntil > now;
     // One that no key opens is replaced like any other.
     const isSame = (await keys.decrypt(merchant, present).catch(() => undefined)) === secretKey;
@@ -46,20 +45,13 @@ export async function changeSecret(
     if (overlapMs > 0 && overlaps) return { kind: "overlapping", oldSecretUntil: oldUntil };
 
     const until = new Date(now.getTime() + overlapMs);
-    const { numUpdatedRows } = await db
-      .updateTable("subscriptions")
-      .set({
-        secret_ciphertext: await keys.encrypt(merchant, secretKey),
-        old_secret_ciphertext: overlapMs > 0 ? present : null,
-        old_secret_until: until,
-        secret_changed_at: now,
-      })
-      .where("subscription_key", "=", subscriptionKey)
-      .where("merchant", "=", merchant)
-      .where("secret_ciphertext", "=", present)
-      .executeTakeFirst();
+    const next = await keys.encrypt(merchant, secretKey);
+    const { numAffectedRows = 0n } = await sql`
+      update subscriptions s set secret_ciphertext = ${next}, old_secret_ciphertext = ${overlapMs > 0 ? present : null}::bytea,
+        old_secret_until = ${until}::timestamptz, secret_changed_at = ${now}::timestamptz
+      where ${isIt} and s.secret_ciphertext = ${present}`.execute(db);
     // Otherwise it was changed, or encrypted with another key, since it was read.
-    if (numUpdatedRows > 0n) return { kind: "changed", oldSecretUntil: overlapMs > 0 ? until : null };
+    if (numAffectedRows > 0n) return { kind: "changed", oldSecretUntil: overlapMs > 0 ? until : null };
   }
 }
 

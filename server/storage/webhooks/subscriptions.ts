@@ -38,34 +38,19 @@ export async function insertSubscription(
     await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.subscription}::integer, hashtext(${merchant}))`.execute(
       transaction,
     );
-    if ((await countLive(transaction, merchant)) >= limit) return "limit";
+    const { rows: live } = await sql`
+      select from subscriptions where merchant = ${merchant} and ended_at is null`.execute(transaction);
+    if (live.length >= limit) return "limit";
 
     const subscriptionKey = createSubscriptionKey();
-    await transaction
-      .insertInto("subscriptions")
-      .values({
-        subscription_key: subscriptionKey,
-        merchant,
-        url,
-        secret_ciphertext: secretCiphertext,
-        type,
-        details: [...details],
-        created_at: now,
-        caller: caller === undefined ? null : JSON.stringify(caller),
-      })
-      .execute();
+    await sql`
+      insert into subscriptions (subscription_key, merchant, url, secret_ciphertext, type, details, created_at, caller)
+      values (${subscriptionKey}, ${merchant}, ${url}, ${secretCiphertext}, ${type}, ${[...details]}::text[],
+        ${now}::timestamptz, ${caller === undefined ? null : JSON.stringify(caller)}::jsonb)`.execute(
+      transaction,
+    );
     return { subscriptionKey };
   });
-}
-
-async function countLive(transaction: Db, merchant: string): Promise<number> {
-  const { live } = await transaction
-    .selectFrom("subscriptions")
-    .select((select) => select.fn.countAll<number>().as("live"))
-    .where("merchant", "=", merchant)
-    .where("ended_at", "is", null)
-    .executeTakeFirstOrThrow();
-  return live;
 }
 
 /**
@@ -78,14 +63,10 @@ export async function endSubscription(
   db: Db,
   { merchant, subscriptionKey, now }: { merchant: string; subscriptionKey: string; now: Date },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable("subscriptions")
-    .set({ ended_at: now, secret_ciphertext: null, old_secret_ciphertext: null })
-    .where("subscription_key", "=", subscriptionKey)
-    .where("merchant", "=", merchant)
-    .where("ended_at", "is", null)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
+  const { numAffectedRows } = await sql`
+    update subscriptions set ended_at = ${now}::timestamptz, secret_ciphertext = null, old_secret_ciphertext = null
+    where subscription_key = ${subscriptionKey} and merchant = ${merchant} and ended_at is null`.execute(db);
+  if (numAffectedRows === 0n) return false;
   await endSomeDeliveries(db, { merchant, subscriptionKey, atMost: END_BATCH_SIZE });
   return true;
 }
@@ -182,16 +163,11 @@ export async function findSubscriptionTo(
   db: Db,
   { merchant, url }: { merchant: string; url: string },
 ): Promise<string | undefined> {
-  const found = await db
-    .selectFrom("subscriptions")
-    .select("subscription_key")
-    .where("merchant", "=", merchant)
-    .where("url", "=", url)
-    .where("ended_at", "is", null)
-    .orderBy("subscription_key", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return found?.subscription_key;
+  const { rows } = await sql<{ key: string }>`
+    select subscription_key as key from subscriptions
+    where merchant = ${merchant} and url = ${url} and ended_at is null
+    order by subscription_key desc limit 1`.execute(db);
+  return rows[0]?.key;
 }
 
 /** The merchants of subscriptions from before a time whose makers are known; their keys contain the real time of the call. */

@@ -25,7 +25,10 @@ async function subscribe(
 }
 
 async function cipherOf(store: Db, subscriptionKey: string): Promise<Uint8Array | null> {
-  const secrets = store.selectFrom("subscriptions").select("secret_ciphertext");
+  const secrets = store
+    .selectFrom("subscriptions")
+    .select("secret_ciphertext")
+    .$castTo<{ secret_ciphertext: Uint8Array | null }>();
   const found = secrets.where("subscription_key", "=", subscriptionKey);
   return (await found.executeTakeFirstOrThrow()).secret_ciphertext;
 }

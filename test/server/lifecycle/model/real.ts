@@ -65,6 +65,7 @@ export async function expectAgreement(model: Model, real: Real): Promise<void> {
     .selectFrom("events")
     .select(["resource_id", "sequence", "type", "occurred_at"])
     .where("merchant", "=", merchant)
+    .$castTo<{ resource_id: string; sequence: number; type: string; occurred_at: Date }>()
     .execute();
 
   const seen = records.map((record) => {

@@ -93,6 +93,7 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
       .selectFrom("deliveries")
       .select(["state", "attempts", "due_at", "only_once"])
       .where("webhook_id", "=", webhookId)
+      .$castTo<Pick<NextDelivery, "state" | "attempts"> & { due_at: Date | null; only_once: boolean }>()
       .executeTakeFirstOrThrow();
     const dueAfterMs = row.due_at && row.due_at.getTime() - NOW.getTime();
     return { state: row.state, attempts: row.attempts, dueAfterMs, only_once: row.only_once };
