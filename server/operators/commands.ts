@@ -4,7 +4,6 @@ import { Command, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/environment.ts";
 import { bindAll } from "../storage/acts.ts";
 import * as merchantData from "../storage/operators/merchant-data.ts";
-import * as referenceErasure from "../storage/operators/reference-erasure.ts";
 import { rotateSecrets } from "../storage/operators/rotate-secrets.ts";
 import {
   DELIVERY_FILTERS,
@@ -197,7 +196,7 @@ function defineMerchantData(program: Command, run: RunWork): void {
   const runOn = (work: (options: MerchantDataOptions) => Promise<boolean>) =>
     run(async ({ database, output, signal }) =>
       work({
-        store: { ...bindAll(database.db, merchantData), ...bindAll(database.db, referenceErasure) },
+        store: bindAll(database.db, merchantData),
         output,
         signal,
       }),

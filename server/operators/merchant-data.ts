@@ -1,12 +1,10 @@
 import type { Bound } from "../storage/acts.ts";
 import type * as merchantData from "../storage/operators/merchant-data.ts";
-import type { ErasedPart, MerchantPart } from "../storage/operators/merchant-data.ts";
-import type * as referenceErasure from "../storage/operators/reference-erasure.ts";
-import type { ErasedReference } from "../storage/operators/reference-erasure.ts";
+import type { ErasedPart, ErasedReference, MerchantPart } from "../storage/operators/merchant-data.ts";
 import { count, type Output } from "./output.ts";
 
 export type MerchantDataOptions = {
-  store: Bound<typeof merchantData & typeof referenceErasure>;
+  store: Bound<typeof merchantData>;
   output: Output;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;

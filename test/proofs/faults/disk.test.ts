@@ -1,18 +1,79 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, inject, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { SANDBOX } from "../../helpers/process.ts";
 import { until } from "../../helpers/receiver.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 import { record } from "./setup/figures.ts";
 import { createCrashableStore } from "./setup/lasting-store.ts";
-import { canMakeDisk, createSmallDisk, type SmallDisk } from "./setup/small-disk.ts";
 import { startTrial, statusOf, type Trial, untilReady } from "./setup/trial.ts";
 
 const MEGABYTES = 200;
 /** What the write-ahead log needs, whose own full disk would stop PostgreSQL altogether. */
 const SETTINGS = ["min_wal_size=32MB", "max_wal_size=32MB"];
 const PROBES = 50;
+
+type SmallDisk = Awaited<ReturnType<typeof createSmallDisk>>;
+
+/** Root can create a namespace; other users can where the system allows user namespaces. */
+const isRoot = process.getuid?.() === 0;
+const UNSHARE = isRoot ? ["--mount"] : ["--user", "--map-root-user", "--mount"];
+const ENTER = isRoot ? ["--mount"] : ["--user", "--preserve-credentials", "--mount"];
+
+/** Whether this machine has such namespaces and lets this user create one. */
+function canMakeDisk(): boolean {
+  try {
+    execFileSync("unshare", [...UNSHARE, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmpdir()], {
+      stdio: "ignore",
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A folder on a disk of its own, in a mount namespace that only processes started through `command` see: no other
+ * process sees the mount, and it disappears with the last of them, after the test.
+ */
+async function createSmallDisk(megabytes: number) {
+  const folder = await folderOfTest();
+  const script = `mount -t tmpfs -o size=${megabytes}m,mode=777 tmpfs '${folder}' && echo mounted && exec sleep infinity`;
+  const holder: ChildProcess = spawn("unshare", [...UNSHARE, "sh", "-c", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = once(holder, "close");
+  onTestFinished(async () => {
+    holder.kill("SIGKILL");
+    await closed;
+  });
+  const [line] = await once(holder.stdout ?? holder, "data");
+  if (!String(line).includes("mounted")) throw new Error(`no disk was made: ${line}`);
+  const inside = (command: readonly string[]) => [
+    "nsenter",
+    "--target",
+    `${holder.pid}`,
+    ...ENTER,
+    "--",
+    ...command,
+  ];
+  return {
+    /** Its path inside the namespace. */
+    folder,
+    /** The path of the same files for this process. */
+    seenFromHere: `/proc/${holder.pid}/root${folder}`,
+    /** Wraps a command line so that it runs inside the namespace, which a process enters at its root. */
+    command: (command: readonly string[]) => inside(["env", `--chdir=${process.cwd()}`, ...command]),
+    setReadOnly(readOnly: boolean) {
+      const [program = "", ...args] = inside(["mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, folder]);
+      execFileSync(program, args);
+    },
+  };
+}
 
 const possible = canMakeDisk();
 const onDisk = test.skipIf(!possible);

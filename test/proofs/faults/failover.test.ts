@@ -5,10 +5,9 @@ import { dollars, refundOf } from "../../helpers/factories.ts";
 import { until } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { type Skipping, skipMissing } from "./setup/figures.ts";
-import { storeAt } from "./setup/lasting-store.ts";
+import { findPostgresPrograms, startPostgresPair, storeAt } from "./setup/lasting-store.ts";
 import { send } from "./setup/load.ts";
 import { findOrSkip, startHaProxy } from "./setup/programs.ts";
-import { findPostgresPrograms, startPostgresPair } from "./setup/system-postgres.ts";
 import { startTrial, untilReady } from "./setup/trial.ts";
 
 const LOAD_MS = 1_500;

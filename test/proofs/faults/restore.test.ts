@@ -12,8 +12,12 @@ import { until } from "../../helpers/receiver.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 import { record, reportProgress, roundsOf, skipMissing } from "./setup/figures.ts";
-import { createCrashableStore } from "./setup/lasting-store.ts";
-import { findPostgresPrograms, untilArchived, untilTrue } from "./setup/system-postgres.ts";
+import {
+  createCrashableStore,
+  findPostgresPrograms,
+  untilArchived,
+  untilTrue,
+} from "./setup/lasting-store.ts";
 
 const execFile = promisify(runFile);
 const REFUNDS = 20;

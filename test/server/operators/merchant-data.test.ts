@@ -7,7 +7,6 @@ import {
 } from "../../../server/operators/merchant-data.ts";
 import { bindAll } from "../../../server/storage/acts.ts";
 import * as merchantData from "../../../server/storage/operators/merchant-data.ts";
-import * as referenceErasure from "../../../server/storage/operators/reference-erasure.ts";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
 import { emitResourceEvent } from "../../../server/storage/webhooks/events.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
@@ -42,7 +41,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     const { signal } = new AbortController();
     const complete = await command(
       {
-        store: { ...bindAll(database.db, merchantData), ...bindAll(database.db, referenceErasure) },
+        store: bindAll(database.db, merchantData),
         output,
         signal,
       },
