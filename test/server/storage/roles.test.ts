@@ -52,7 +52,10 @@ describe("the roles of the guide", () => {
     await database.remove();
   });
 
-  test("a server's role serves, an operator's role operates, and neither can do more", async () => {
+  // It runs some thirty commands.
+  test("a server's role serves, an operator's role operates, and neither can do more", {
+    timeout: 60_000,
+  }, async () => {
     const fed = await run("admin", ["payments"], linesOfPayment("acme", "pay_1").join(""));
     const token = await production.issuer.token({ merchant_id: "acme" });
     const target = subscriptionTo("https://receiver.invalid/");
