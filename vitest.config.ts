@@ -6,6 +6,9 @@ const BROWSER = "test/helpers/browser.ts";
 const CONSOLE = "test/helpers/setup/console.ts";
 const DOCS = "test/helpers/setup/docs.ts";
 
+// A machine of CI is shared, and several times as slow at its worst.
+const TIMEOUT_MS = process.env.CI ? 90_000 : 15_000;
+
 export default defineConfig({
   test: {
     // Once, unless `--watch` is asked for.
@@ -50,9 +53,9 @@ function toProject(
       setupFiles: ["baseline-wasm", "setup/worker"].map((name) => `test/helpers/${name}.ts`),
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.
       isolate: false,
-      testTimeout: 15_000,
-      hookTimeout: 60_000,
-      expect: { poll: { timeout: 10_000 } },
+      testTimeout: TIMEOUT_MS,
+      hookTimeout: 4 * TIMEOUT_MS,
+      expect: { poll: { timeout: TIMEOUT_MS - 5_000 } },
     },
   };
 }

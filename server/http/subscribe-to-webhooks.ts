@@ -21,8 +21,10 @@ export function subscribeToWebhooks({
   encrypt,
   inspectSecret,
 }: SubscribeParts): Handler<"subscribeToWebhooks"> {
-  return async ({ merchant, caller, body }) => {
+  return async ({ merchant, caller, body, timeLimit }) => {
     const secretCiphertext = await encrypt(merchant, body.secretKey);
+    // A subscription that is stored after its call has timed out would have a key that nobody knows.
+    timeLimit.signal.throwIfAborted();
     const saved = await store.insertSubscription({
       merchant,
       url: body.url,
