@@ -44,92 +44,97 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
     /** The time that decides on waiting refunds and on retries. It only moves forward. */
     clock: {
       /** The time, and what is due next. */
-      read: () => resultOf<"getClock">(http.GET("/sandbox/clock")),
+      read: (): Promise<Result<"getClock">> => resultOf(http.GET("/sandbox/clock")),
       /** Such as `{ businessDays: 3 }`; authorizes each refund that falls due, but doesn't wait for the deliveries of webhooks. */
-      advance: (body: RequestBody<"advanceClock">) =>
-        resultOf<"advanceClock">(http.POST("/sandbox/clock/advance", { body })),
+      advance: (body: RequestBody<"advanceClock">): Promise<Result<"advanceClock">> =>
+        resultOf(http.POST("/sandbox/clock/advance", { body })),
     },
     /** Original payments to refund, and the state of refunds. */
     payments: {
-      create: (body: RequestBody<"createPayment">) =>
-        resultOf<"createPayment">(http.POST("/sandbox/payments", { body })),
-      list: (query: Query<"listPayments"> = {}) =>
-        resultOf<"listPayments">(http.GET("/sandbox/payments", { params: { query } })),
-      get: (id: string) => resultOf<"getPayment">(http.GET("/sandbox/payments/{paymentId}", payment(id))),
-      settle: (id: string, body: RequestBody<"settlePayment"> = {}) =>
+      create: (body: RequestBody<"createPayment">): Promise<Result<"createPayment">> =>
+        resultOf(http.POST("/sandbox/payments", { body })),
+      list: (query: Query<"listPayments"> = {}): Promise<Result<"listPayments">> =>
+        resultOf(http.GET("/sandbox/payments", { params: { query } })),
+      get: (id: string): Promise<Result<"getPayment">> =>
+        resultOf(http.GET("/sandbox/payments/{paymentId}", payment(id))),
+      settle: (id: string, body: RequestBody<"settlePayment"> = {}): Promise<Result<"settlePayment">> =>
         resultOf<"settlePayment">(
           http.POST("/sandbox/payments/{paymentId}/settle", { ...payment(id), body }),
         ),
-      fail: (id: string) =>
-        resultOf<"failPayment">(http.POST("/sandbox/payments/{paymentId}/fail", payment(id))),
-      cover: (id: string) =>
-        resultOf<"coverPayment">(http.POST("/sandbox/payments/{paymentId}/cover", payment(id))),
+      fail: (id: string): Promise<Result<"failPayment">> =>
+        resultOf(http.POST("/sandbox/payments/{paymentId}/fail", payment(id))),
+      cover: (id: string): Promise<Result<"coverPayment">> =>
+        resultOf(http.POST("/sandbox/payments/{paymentId}/cover", payment(id))),
     },
     /** What was sent to webhook subscriptions. */
     deliveries: {
-      list: (query: Query<"listDeliveries"> = {}) =>
-        resultOf<"listDeliveries">(http.GET("/sandbox/deliveries", { params: { query } })),
-      get: (id: string) => resultOf<"getDelivery">(http.GET("/sandbox/deliveries/{webhookId}", webhook(id))),
-      redeliver: (id: string) =>
-        resultOf<"redeliver">(http.POST("/sandbox/deliveries/{webhookId}/redeliver", webhook(id))),
+      list: (query: Query<"listDeliveries"> = {}): Promise<Result<"listDeliveries">> =>
+        resultOf(http.GET("/sandbox/deliveries", { params: { query } })),
+      get: (id: string): Promise<Result<"getDelivery">> =>
+        resultOf(http.GET("/sandbox/deliveries/{webhookId}", webhook(id))),
+      redeliver: (id: string): Promise<Result<"redeliver">> =>
+        resultOf(http.POST("/sandbox/deliveries/{webhookId}/redeliver", webhook(id))),
     },
     subscriptions: {
-      list: (query: Query<"listSubscriptions"> = {}) =>
-        resultOf<"listSubscriptions">(http.GET("/sandbox/subscriptions", { params: { query } })),
-      get: (key: string) =>
-        resultOf<"getSubscription">(http.GET("/sandbox/subscriptions/{subscriptionKey}", subscription(key))),
-      end: (key: string) =>
+      list: (query: Query<"listSubscriptions"> = {}): Promise<Result<"listSubscriptions">> =>
+        resultOf(http.GET("/sandbox/subscriptions", { params: { query } })),
+      get: (key: string): Promise<Result<"getSubscription">> =>
+        resultOf(http.GET("/sandbox/subscriptions/{subscriptionKey}", subscription(key))),
+      end: (key: string): Promise<Result<"endSubscription">> =>
         resultOf<"endSubscription">(
           http.DELETE("/sandbox/subscriptions/{subscriptionKey}", subscription(key)),
         ),
       /** Such as `{ secretKey, overlapHours: 24 }`: for these hours deliveries carry signatures of the old secret, too. */
-      rotateSecret: (key: string, body: RequestBody<"rotateSecret">) =>
+      rotateSecret: (key: string, body: RequestBody<"rotateSecret">): Promise<Result<"rotateSecret">> =>
         resultOf<"rotateSecret">(
           http.POST("/sandbox/subscriptions/{subscriptionKey}/rotate-secret", { ...subscription(key), body }),
         ),
     },
     events: {
-      emit: (body: RequestBody<"emitEvent">) => resultOf<"emitEvent">(http.POST("/sandbox/events", { body })),
-      list: (query: Query<"listEvents"> = {}) =>
-        resultOf<"listEvents">(http.GET("/sandbox/events", { params: { query } })),
+      emit: (body: RequestBody<"emitEvent">): Promise<Result<"emitEvent">> =>
+        resultOf(http.POST("/sandbox/events", { body })),
+      list: (query: Query<"listEvents"> = {}): Promise<Result<"listEvents">> =>
+        resultOf(http.GET("/sandbox/events", { params: { query } })),
     },
     /** A receiver of webhooks inside the sandbox, which can be made to fail. */
     inbox: {
-      read: () => resultOf<"getInbox">(http.GET("/sandbox/inbox")),
-      set: (body: RequestBody<"setInbox">) => resultOf<"setInbox">(http.POST("/sandbox/inbox", { body })),
+      read: (): Promise<Result<"getInbox">> => resultOf(http.GET("/sandbox/inbox")),
+      set: (body: RequestBody<"setInbox">): Promise<Result<"setInbox">> =>
+        resultOf(http.POST("/sandbox/inbox", { body })),
     },
     requests: {
-      list: (query: Query<"listRequests"> = {}) =>
-        resultOf<"listRequests">(http.GET("/sandbox/requests", { params: { query } })),
+      list: (query: Query<"listRequests"> = {}): Promise<Result<"listRequests">> =>
+        resultOf(http.GET("/sandbox/requests", { params: { query } })),
     },
     tokens: {
-      create: (body: RequestBody<"createToken">) =>
-        resultOf<"createToken">(http.POST("/sandbox/tokens", { body })),
+      create: (body: RequestBody<"createToken">): Promise<Result<"createToken">> =>
+        resultOf(http.POST("/sandbox/tokens", { body })),
     },
     /** What goes wrong with the next calls and deliveries of the merchant. */
     faults: {
       /** Such as `{ kind: "CLOSED_AFTER", operation: "issueRefund" }`. */
-      arm: (body: RequestBody<"armFault">) => resultOf<"armFault">(http.POST("/sandbox/faults", { body })),
-      list: () => resultOf<"listFaults">(http.GET("/sandbox/faults")),
-      clear: () => resultOf<"clearFaults">(http.DELETE("/sandbox/faults")),
+      arm: (body: RequestBody<"armFault">): Promise<Result<"armFault">> =>
+        resultOf(http.POST("/sandbox/faults", { body })),
+      list: (): Promise<Result<"listFaults">> => resultOf(http.GET("/sandbox/faults")),
+      clear: (): Promise<Result<"clearFaults">> => resultOf(http.DELETE("/sandbox/faults")),
     },
     /** Which elements of the published contract the merchant's calls and deliveries met. */
-    coverage: () => resultOf<"getCoverage">(http.GET("/sandbox/coverage")),
+    coverage: (): Promise<Result<"getCoverage">> => resultOf(http.GET("/sandbox/coverage")),
     /** A later version of the contract, for your published calls and your deliveries. */
     tomorrow: {
-      read: () => resultOf<"getTomorrow">(http.GET("/sandbox/tomorrow")),
+      read: (): Promise<Result<"getTomorrow">> => resultOf(http.GET("/sandbox/tomorrow")),
       /** Such as `{ on: true, seed: 7 }`; resolves with the seed and with what that version adds. */
-      set: (body: RequestBody<"setTomorrow">) =>
-        resultOf<"setTomorrow">(http.POST("/sandbox/tomorrow", { body })),
+      set: (body: RequestBody<"setTomorrow">): Promise<Result<"setTomorrow">> =>
+        resultOf(http.POST("/sandbox/tomorrow", { body })),
     },
     /** Says what has changed, as server-sent events, until it is cancelled. */
-    changes: async () => {
+    changes: async (): Promise<ReadableStream<Uint8Array>> => {
       const options = { parseAs: "stream", headers: { Accept: "text/event-stream" } } as const;
       const stream: unknown = await resultOf<"streamChanges">(http.GET("/sandbox/changes", options));
       return stream as ReadableStream<Uint8Array>; // `parseAs` makes it one
     },
     /** Restores the data of the start, but not the clock. */
-    reset: () => resultOf<"resetSandbox">(http.POST("/sandbox/reset")),
+    reset: (): Promise<Result<"resetSandbox">> => resultOf(http.POST("/sandbox/reset")),
   };
 }
 
