@@ -53,7 +53,7 @@ async function addDocs(router: Router): Promise<void> {
     router.use("/docs", (request, response, next) => {
       if (!isReadInBrowser(request)) return next();
       response.status(404).setHeader("Content-Security-Policy", policy);
-      response.sendFile(`${DIST}404.html`);
+      response.sendFile("404.html", { root: DIST });
     });
   }
   router.all(["/docs", "/docs/"], refuseMethod);

@@ -31,7 +31,7 @@ export function createConsolePage(): Router {
   if (!existsSync(`${DIST}index.html`)) router.get(["/console", "/console/"], consoleMissing);
   router.get("/console", (_request, response) => {
     setHeaders(response, "index.html");
-    response.sendFile(`${DIST}index.html`, { cacheControl: false });
+    response.sendFile("index.html", { root: DIST, cacheControl: false }); // npx installs below ~/.npm, and Express hides dot folders
   });
   router.use("/console", express.static(DIST, { setHeaders, cacheControl: false, redirect: false }));
   return router;
