@@ -51,7 +51,7 @@ export type StartOptions = {
 export type Hooks = {
   /** Makes the attempts of deliveries. */
   attempts: AttemptsOf;
-  /** Is told of the server's work, as the metrics are. */
+  /** Gets a call for each piece of the server's work, as the metrics do. */
   observer: Partial<Observer>;
   /** Gets every request first; to act within a call of the app, it leaves `intercept` in the locals of the call. */
   wrap(app: RequestListener): RequestListener;

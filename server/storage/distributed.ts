@@ -277,7 +277,7 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
   return Object.fromEntries(repeated) as Partial<Acts>;
 }
 
-/** The results of what has succeeded, without what failed because a machine does not respond. */
+/** The results of the calls that succeeded. Calls that failed because a machine does not respond are left out. */
 function available<Result>(results: readonly PromiseSettledResult<Result>[]): Result[] {
   const wrong = results.find((result) => result.status === "rejected" && !isUnavailable(result.reason));
   if (wrong?.status === "rejected") throw wrong.reason;
