@@ -1,5 +1,6 @@
 import type { SecureContext } from "node:tls";
-import { Client } from "undici";
+import { buildConnector, Client } from "undici";
+import { readResponseHeads } from "./response-heads.ts";
 import { createVettedLookup, type Resolve, type TargetPolicy, vetHost } from "./target.ts";
 import { createTunnelConnector } from "./tunnel.ts";
 
@@ -13,12 +14,15 @@ export type ConnectOptions = {
   readonly secureContext?: SecureContext | undefined;
 };
 
+/** A connection to a receiver, for one request at a time; `expectHead` announces the next one. */
+export type ReceiverClient = Client & { expectHead(): void };
+
 /** Idle connections to receivers, by origin. */
 export type Connections = {
   /** Removes and returns an idle connection, if there is one; the caller then uses it alone. */
-  take(origin: string): Client | undefined;
+  take(origin: string): ReceiverClient | undefined;
   /** Keeps a connection for the next delivery, until its receiver or `IDLE_MS` ends it. */
-  keep(origin: string, client: Client): void;
+  keep(origin: string, client: ReceiverClient): void;
   /** Ends all idle connections. */
   close(): Promise<void>;
 };
@@ -32,34 +36,40 @@ const MAX_DELIVERIES = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** A connection to the origin of a URL: HTTP/1.1, certificates verified, the address checked at each connect (D24). */
-export function createClient(url: URL, { policy, resolve, proxy, secureContext }: ConnectOptions): Client {
+export function createClient(
+  url: URL,
+  { policy, resolve, proxy, secureContext }: ConnectOptions,
+): ReceiverClient {
   const tls = {
     allowH2: false,
+    // One address after the other is tried (RFC 8305); explicit, because an option of Node could otherwise switch it off.
+    autoSelectFamily: true,
     timeout: CONNECT_TIMEOUT_MS,
     rejectUnauthorized: true, // explicit, because an environment variable could otherwise switch it off
     ...(secureContext && { secureContext }),
   };
   const vet = (hostname: string) => vetHost(hostname, resolve, policy);
-  return new Client(url.origin, {
+  const connect = proxy
+    ? createTunnelConnector({ proxy, vet, tls, timeoutMs: CONNECT_TIMEOUT_MS })
+    : buildConnector({ ...tls, lookup: createVettedLookup(vet) });
+  const heads = readResponseHeads(connect);
+  const client = new Client(url.origin, {
     allowH2: false,
-    // One address after the other is tried (RFC 8305); explicit, because an option of Node could otherwise switch it off.
-    autoSelectFamily: true,
     // The caller's deadline bounds both.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    connect: proxy
-      ? createTunnelConnector({ proxy, vet, tls, timeoutMs: CONNECT_TIMEOUT_MS })
-      : { ...tls, lookup: createVettedLookup(vet) },
+    connect: heads.connect,
   });
+  return Object.assign(client, { expectHead: heads.expectHead });
 }
 
 export function createConnections(): Connections {
-  const idle = new Map<string, Client[]>();
+  const idle = new Map<string, ReceiverClient[]>();
   const deliveries = new WeakMap<Client, number>();
 
-  function remove(origin: string, client: Client): void {
+  function remove(origin: string, client: ReceiverClient): void {
     const left = (idle.get(origin) ?? []).filter((other) => other !== client);
     if (left.length > 0) idle.set(origin, left);
     else idle.delete(origin);
@@ -69,6 +79,7 @@ export function createConnections(): Connections {
     take(origin) {
       const client = idle.get(origin)?.at(-1);
       if (client) remove(origin, client);
+      client?.expectHead();
       return client;
     },
     keep(origin, client) {

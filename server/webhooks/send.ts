@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Client, errors } from "undici";
-import { type Connections, type ConnectOptions, createClient } from "./connections.ts";
+import { type Connections, type ConnectOptions, createClient, type ReceiverClient } from "./connections.ts";
 import { UnresolvedNameError } from "./resolver.ts";
 import { ForbiddenAddressError, findTargetError } from "./target.ts";
 import { ProxyError } from "./tunnel.ts";
@@ -46,12 +46,12 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
   if (targetError) return failed(`the url ${targetError}`);
   const url = new URL(request.url);
   const { timeoutMs, signal, connections } = options;
-  let client: Client;
+  let client: ReceiverClient;
   let timedOut = false;
   // A request reacts to a signal of its own only once there is a connection, so the connection is ended instead, also while it is
   // being made.
   const end = () => void client.destroy().catch(() => {});
-  const sendOn = async (chosen: Client) => {
+  const sendOn = async (chosen: ReceiverClient) => {
     client = chosen;
     try {
       signal.throwIfAborted();
@@ -111,7 +111,7 @@ function exchange(
     {
       onRequestStart() {}, // undici tells by it which kind of handler this is
       onResponseStart(_controller, status, responseHeaders) {
-        if (status >= 200) head = { status, headers: responseHeaders };
+        head = { status, headers: responseHeaders };
       },
       onResponseData(_controller, chunk) {
         if (bytes < BODY_KEPT_BYTES) kept.push(chunk.subarray(0, BODY_KEPT_BYTES - bytes));
@@ -174,6 +174,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: "the host can't be reached",
   ETIMEDOUT: "no connection in time",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the response has two lengths",
   UND_ERR_HEADERS_OVERFLOW: "the response's head is too large",
   CERT_HAS_EXPIRED: "the certificate has expired",
   ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is for another host",

@@ -45,6 +45,8 @@ function drip(socket: Socket, start: string): void {
 
 const head = (status: string, headers = "") => `HTTP/1.1 ${status}\r\n${headers}\r\n`;
 const EMPTY = "Content-Length: 0\r\n";
+const FOUR = "Content-Length: 4\r\n";
+const INTERIM = [100, 102, 103, 110, 150, 199];
 const CHUNKED = "Transfer-Encoding: chunked\r\n";
 const success = (status: number, bodyStart = "") => ({ status, error: null, bodyStart });
 const failure = (error: string) => ({ status: null, error, bodyStart: null });
@@ -56,12 +58,23 @@ describe("a receiver", () => {
   test.each<[sent: string, bytes: string | Buffer, result: object]>([
     ["200", head("200 OK", EMPTY), success(200)],
     ["299", head("299 Fine", EMPTY), success(299)],
-    [
-      "204 after 103",
-      head("102 Processing") + head("103 Early Hints") + head("204 No Content"),
-      success(204),
-    ],
+    ...INTERIM.map((status): [string, string, object] => [
+      `200 after ${status} once, and twice with headers`,
+      head(`${status} Wait`) +
+        head(`${status} Wait`, "Link: </a>\r\nX-Proxy: b\r\n").repeat(2) +
+        head("200 OK", EMPTY),
+      success(200),
+    ]),
     ["199 and nothing more", head("199 Odd", EMPTY), CLOSED],
+    ["half of a head after 100", `${head("100 Continue")}HTTP/1.1 200 OK\r\nConte`, CLOSED],
+    ["its length twice", `${head("200 OK", FOUR.repeat(2))}body`, success(200, "body")],
+    ["its length twice in a line", `${head("500 Oh", "content-length: 4, 4\r\n")}body`, refusal(500)],
+    [
+      "two lengths",
+      `${head("200 OK", `${FOUR}Content-Length: 5\r\n`)}body`,
+      failure("the response has two lengths"),
+    ],
+    ["a length and chunks", `${head("200 OK", FOUR + CHUNKED)}2\r\nok\r\n0\r\n\r\n`, success(200, "ok")],
     [
       "301",
       head("301 Moved", `Location: /other\r\n${EMPTY}`),
@@ -101,6 +114,16 @@ describe("a receiver", () => {
       },
       failure("the response's head is too large"),
     ],
+    [
+      "that continues 200 ms before the end, in pieces",
+      (socket) => {
+        const pieces = ["HTTP/1.1 100 Cont", "inue\r\n\r", "\nHTTP/1.", "1 204 Done\r\n\r\n"];
+        const timer = setInterval(() => socket.write(pieces.shift() ?? ""), 50);
+        socket.on("close", () => clearInterval(timer));
+      },
+      success(204),
+    ],
+    ["that only continues", (socket) => socket.write(head("100 Continue")), LATE, TIMEOUT_MS],
     ["that never responds", () => {}, LATE, TIMEOUT_MS],
     [
       "whose head comes a byte at a time for ever",
@@ -131,6 +154,22 @@ describe("a receiver", () => {
     await connections.close();
     expect(results.map(({ status, error }) => [status, error])).toEqual(Array(10).fill([204, null]));
     expect(receiver.received).toHaveLength(10);
+  });
+
+  test("that continues each delivery gets them over one connection", async () => {
+    await using receiver = await startRawReceiver((socket) => {
+      socket.on("data", () => socket.write(`${head("100 Continue") + head("200 OK", FOUR.repeat(2))}body`));
+    });
+    const delivery = { ...DELIVERY, url: `http://127.0.0.1:${receiver.port}/` };
+    const connections = createConnections();
+
+    const results = [];
+    for (let count = 0; count < 3; count += 1)
+      results.push(await send(delivery, { ...OPTIONS, connections }));
+
+    await connections.close();
+    expect(results).toMatchObject(Array(3).fill(success(200, "body")));
+    expect(receiver.connections()).toBe(1);
   });
 
   test("that ends a kept connection when it is used again gets the delivery over a new one", async () => {
