@@ -1,5 +1,6 @@
 import { amounts } from "./amounts.ts";
 import { portable } from "./portable.ts";
+import { retry } from "./retry.ts";
 import { createSourceRule } from "./source.ts";
 
 /**
@@ -7,5 +8,8 @@ import { createSourceRule } from "./source.ts";
  * configuration.
  */
 export default function contractPlugin({ contentDir }: { contentDir: string }) {
-  return { id: "contract", rules: { oas3: { source: createSourceRule(contentDir), amounts, portable } } };
+  return {
+    id: "contract",
+    rules: { oas3: { source: createSourceRule(contentDir), amounts, portable, retry } },
+  };
 }

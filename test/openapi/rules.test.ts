@@ -34,6 +34,7 @@ describe("the lint of a document with mistakes", () => {
         "contract/source": { ...source, answersInterface: true },
         "contract/amounts": "error",
         "contract/portable": "error",
+        "contract/retry": "error",
       };
       return [String(index), { root: `${index}.yaml`, rules }];
     });
