@@ -950,6 +950,16 @@ export interface components {
              * @description How many of your deliveries fell due, and are attempted again.
              */
             deliveries: number;
+            /** @description The events that this causes, for the latest 100 of these refunds. */
+            events: {
+                /**
+                 * @description Name of the event.
+                 * @constant
+                 */
+                type: "refund.authorized";
+                /** @description The refund that it is about. */
+                paymentId: string;
+            }[];
         };
         /**
          * @description The state of a delivery. Those that are `EXHAUSTED` can be sent again. Those that are `ENDED` can't, because their subscription has ended.

@@ -1,4 +1,12 @@
+import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
+import { isPackaged } from "../config/environment.ts";
+
+/** Of the package that has this module, or of the clone. */
+const MANIFEST = new URL(isPackaged ? "../../../package.json" : "../../package.json", import.meta.url);
+
+/** Such as `1.0.0`; each command prints it for `--version`. */
+export const VERSION: string = JSON.parse(readFileSync(MANIFEST, "utf8")).version;
 
 /**
  * Begins the definition of a command, such as `npx @refund-contract/sandbox`. Its help comes from the definition: `--help`
@@ -7,6 +15,7 @@ import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
 export function defineProgram(name: string, description: string): Command {
   return new Command(name)
     .description(description)
+    .version(VERSION)
     .configureHelp({ helpWidth: 120 })
     .showHelpAfterError()
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));

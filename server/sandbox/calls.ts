@@ -13,6 +13,9 @@ export type RequestBody<Of extends Id> = Content<NonNullable<operations[Of]["req
 /** The query of a list, such as `{ limit: 10, cursor }`. */
 export type Query<Of extends Id> = NonNullable<operations[Of]["parameters"]["query"]>;
 
+const POLL_MS = 25;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** The sandbox refused a call; the problem says why, as the contract describes it. */
 export class SandboxCallError extends Error {
   override readonly name = "SandboxCallError";
@@ -39,13 +42,16 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
   const http = createClient<paths>({ baseUrl, headers, fetch: send });
   const payment = (paymentId: string) => ({ params: { path: { paymentId } } });
   const webhook = (webhookId: string) => ({ params: { path: { webhookId } } });
+  const readClock = () => resultOf<"getClock">(http.GET("/sandbox/clock"));
+  const listDeliveries = (query: Query<"listDeliveries"> = {}): Promise<Result<"listDeliveries">> =>
+    resultOf(http.GET("/sandbox/deliveries", { params: { query } }));
   const subscription = (subscriptionKey: string) => ({ params: { path: { subscriptionKey } } });
   return {
     /** The time that decides on waiting refunds and on retries. It only moves forward. */
     clock: {
       /** The time, and what is due next. */
-      read: (): Promise<Result<"getClock">> => resultOf(http.GET("/sandbox/clock")),
-      /** Such as `{ businessDays: 3 }`; authorizes each refund that falls due, but doesn't wait for the deliveries of webhooks. */
+      read: (): Promise<Result<"getClock">> => readClock(),
+      /** Such as `{ businessDays: 3 }`; authorizes each refund that falls due, but doesn't wait for the deliveries of webhooks: see `delivered`. */
       advance: (body: RequestBody<"advanceClock">): Promise<Result<"advanceClock">> =>
         resultOf(http.POST("/sandbox/clock/advance", { body })),
     },
@@ -68,12 +74,26 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
     },
     /** What was sent to webhook subscriptions. */
     deliveries: {
-      list: (query: Query<"listDeliveries"> = {}): Promise<Result<"listDeliveries">> =>
-        resultOf(http.GET("/sandbox/deliveries", { params: { query } })),
+      list: listDeliveries,
       get: (id: string): Promise<Result<"getDelivery">> =>
         resultOf(http.GET("/sandbox/deliveries/{webhookId}", webhook(id))),
       redeliver: (id: string): Promise<Result<"redeliver">> =>
         resultOf(http.POST("/sandbox/deliveries/{webhookId}/redeliver", webhook(id))),
+    },
+    /**
+     * Waits until each delivery that is due was attempted, such as after the clock moved, and resolves with the latest hundred. Rejects
+     * when one is still due after `timeoutMs`, which is 20 seconds when left out.
+     */
+    delivered: async ({ timeoutMs = 20_000 } = {}): Promise<Result<"listDeliveries">["items"]> => {
+      for (const end = performance.now() + timeoutMs; performance.now() < end; await pause(POLL_MS)) {
+        const [{ now }, waiting] = await Promise.all([
+          readClock(),
+          listDeliveries({ state: "PENDING", limit: 100 }),
+        ]);
+        if (waiting.items.some(({ dueAt }) => dueAt !== null && dueAt <= now)) continue;
+        return (await listDeliveries({ limit: 100 })).items;
+      }
+      throw new Error(`A delivery is still due after ${timeoutMs} ms.`);
     },
     subscriptions: {
       list: (query: Query<"listSubscriptions"> = {}): Promise<Result<"listSubscriptions">> =>

@@ -145,7 +145,7 @@ function accessHandlers(
       const fixtures = isSandboxMerchant(merchant) ? fixturesOf(merchant, now) : [];
       await store.resetMerchant({ merchant, fixtures, now });
       for (const part of inMemory) part.forget(merchant);
-      changes.notify(["payments", "webhooks", "requests", "inbox"], merchant);
+      changes.notify(["payments", "webhooks", "requests", "inbox", "subscriptions"], merchant);
       return { status: 204 };
     },
   };

@@ -11,14 +11,22 @@ import payments.apis.RefundsApi
 import payments.infrastructure.*
 import payments.models.*
 
+/** How to repeat after a status, as the contract says; it says nothing about those that a proxy adds. */
+fun retryOf(status: Int): Map<*, *> {
+    var found: Any? = Serializer.gson.fromJson(Files.readString(Path.of("openapi.json")), Map::class.java)
+    val responses = listOf("paths", "/v1/refunds", "post", "responses", "$status", "\$ref")
+    val ref = responses.fold(found) { at, name -> (at as? Map<*, *>)?.get(name) } as? String ?: return emptyMap<Any, Any>()
+    for (name in ref.split("/").drop(1) + "x-retry") found = (found as Map<*, *>)[name]
+    return found as Map<*, *>
+}
+
 fun refund(api: RefundsApi, request: RefundRequest): String {
-    var lost = false // whether an attempt may have made the refund although its response never came
     for (attempt in 0..3) {
         var wait: String? = null
         try {
             return api.issueRefund(request).paymentStatus.value
         } catch (error: UnsupportedOperationException) { // a redirect
-            return if (lost) "unknown" else "none"
+            return "unknown"
         } catch (error: ClientException) {
             val response = error.response as ClientError<*>
             if (error.statusCode == 409) {
@@ -27,10 +35,12 @@ fun refund(api: RefundsApi, request: RefundRequest): String {
                 val ours = sameMoney && found.clientReferenceId == request.clientReferenceId
                 return found.paymentStatus?.value.takeIf { ours } ?: "conflict"
             }
-            if (error.statusCode != 429) return if (lost) "unknown" else "none"
+            val retry = retryOf(error.statusCode)
+            // This alone shows that no attempt made the refund, of this run or of an earlier one.
+            if (retry["repeat"] == "changed" && "urn:problem:" in response.body.toString()) return "none"
+            if (retry["when"] in listOf(null, "cause-gone")) return "unknown"
             wait = response.headers["retry-after"]?.first()
         } catch (error: Exception) { // a 5xx, no response, or none that can be read
-            lost = true
             wait = ((error as? ServerException)?.response as? ServerError<*>)?.headers?.get("retry-after")?.first()
         }
         Thread.sleep(1000 * (wait?.toLong() ?: 0) + (300L shl attempt))

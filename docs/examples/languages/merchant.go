@@ -5,11 +5,13 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +19,26 @@ import (
 	payments "example.com/payments"
 )
 
+type retry struct{ Repeat, When string }
+
+// retryOf says how to repeat after a status, as the contract does; it says nothing about those that a proxy adds.
+func retryOf(response *http.Response) retry {
+	type operation struct{ Responses map[string]map[string]string }
+	var contract struct {
+		Paths      map[string]map[string]operation
+		Components struct {
+			Responses map[string]struct {
+				Retry retry `json:"x-retry"`
+			}
+		}
+	}
+	text, _ := os.ReadFile("openapi.json")
+	json.Unmarshal(text, &contract)
+	responses := contract.Paths["/v1/refunds"]["post"].Responses
+	return contract.Components.Responses[path.Base(responses[strconv.Itoa(response.StatusCode)]["$ref"])].Retry
+}
+
 func refund(ctx context.Context, client *payments.APIClient, request payments.RefundRequest) string {
-	lost := false // whether an attempt may have made the refund although its response never came
 	for attempt := 0; attempt < 4; attempt++ {
 		refund, response, err := client.RefundsAPI.IssueRefund(ctx).RefundRequest(request).Execute()
 		if err == nil {
@@ -34,12 +54,16 @@ func refund(ctx context.Context, client *payments.APIClient, request payments.Re
 			}
 			return "conflict"
 		}
-		if response != nil && response.StatusCode >= 300 && response.StatusCode < 500 && response.StatusCode != 429 {
-			return map[bool]string{true: "unknown", false: "none"}[lost]
-		}
-		lost = lost || response == nil || response.StatusCode != 429
 		seconds := 0
 		if response != nil {
+			retry := retryOf(response)
+			// This alone shows that no attempt made the refund, of this run or of an earlier one.
+			if retry.Repeat == "changed" && problem != nil && strings.Contains(string(problem.Body()), "urn:problem:") {
+				return "none"
+			}
+			if response.StatusCode < 500 && (retry.When == "" || retry.When == "cause-gone") {
+				return "unknown"
+			}
 			seconds, _ = strconv.Atoi(response.Header.Get("Retry-After"))
 		}
 		time.Sleep(time.Duration(seconds)*time.Second + 300*time.Millisecond<<attempt)

@@ -5,9 +5,16 @@ use Payments\Model\{Amount, DuplicateRequestKeyProblem, RefundRequest};
 require 'autoload.php';
 ini_set('serialize_precision', '-1'); // otherwise PHP may print 19.99 as 19.989999999999998
 
+/** How to repeat after a status, as the contract says; it says nothing about those that a proxy adds. */
+function retryOf(int $status): array
+{
+    $contract = json_decode(file_get_contents('openapi.json'), true);
+    $name = basename($contract['paths']['/v1/refunds']['post']['responses'][$status]['$ref'] ?? '');
+    return ($contract['components']['responses'][$name]['x-retry'] ?? []) + ['repeat' => '', 'when' => 'cause-gone'];
+}
+
 function refund(RefundsApi $api, RefundRequest $request): string
 {
-    $lost = false; // whether an attempt may have made the refund although its response never came
     for ($attempt = 0; $attempt < 4; $attempt++) {
         try {
             return $api->issueRefund($request)->getPaymentStatus();
@@ -21,10 +28,13 @@ function refund(RefundsApi $api, RefundRequest $request): string
                     && $found->getClientReferenceId() === $request->getClientReferenceId();
                 return $isOurs ? $found->getPaymentStatus() : 'conflict';
             }
-            if ($status >= 300 && $status < 500 && $status !== 429) {
-                return $lost ? 'unknown' : 'none';
+            $retry = retryOf($status);
+            if ($retry['repeat'] === 'changed' && str_contains($error->getResponseBody(), 'urn:problem:')) {
+                return 'none'; // this alone shows that no attempt made the refund, of this run or of an earlier one
             }
-            $lost = $lost || $status !== 429;
+            if ($status >= 300 && $status < 500 && $retry['when'] === 'cause-gone') {
+                return 'unknown';
+            }
             sleep((int) ($error->getResponseHeaders()['Retry-After'][0] ?? 0));
             usleep(300_000 * 2 ** $attempt);
         }
@@ -34,8 +44,8 @@ function refund(RefundsApi $api, RefundRequest $request): string
 
 function receive(string $secret, string $id, string $timestamp, string $signatures, string $body): int
 {
-    $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
-    if ($key === false || strlen($key) < 24 || !ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
+    $key = (string) base64_decode(preg_replace('/^whsec_/', '', $secret), true);
+    if (strlen($key) < 24 || !ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
         return 400;
     }
     $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));

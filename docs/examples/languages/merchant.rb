@@ -4,8 +4,13 @@ require "openssl"
 require "payments"
 require "securerandom"
 
+def retry_of(status) # as the contract says; it says nothing about statuses that a proxy adds
+  contract = JSON.parse(File.read("openapi.json"))
+  name = contract.dig("paths", "/v1/refunds", "post", "responses", status.to_s, "$ref").to_s.split("/").last
+  contract.dig("components", "responses", name.to_s, "x-retry") || {}
+end
+
 def refund(api, request)
-  lost = false # whether an attempt may have made the refund although its response never came
   4.times do |attempt|
     wait = 0
     begin
@@ -17,11 +22,14 @@ def refund(api, request)
         same_money = found.original_payment_id == request.payment_id && found.amount == request.amount
         return same_money && found.client_reference_id == request.client_reference_id ? found.payment_status : "conflict"
       end
-      return lost ? "unknown" : "none" if e.code.to_i.between?(300, 499) && e.code != 429
-      lost ||= e.code != 429
+      how = retry_of(e.code)
+      # This alone shows that no attempt made the refund, of this run or of an earlier one.
+      return "none" if how["repeat"] == "changed" && e.response_body.to_s.include?("urn:problem:")
+      return "unknown" if e.code.to_i.between?(300, 499) && [nil, "cause-gone"].include?(how["when"])
+
       wait = e.response_headers ? e.response_headers["Retry-After"].to_i : 0
-    rescue JSON::ParserError # no response that can be read
-      lost = true
+    rescue JSON::ParserError
+      # no response that can be read
     end
     sleep(wait + 0.3 * 2**attempt)
   end

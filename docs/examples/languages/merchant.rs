@@ -5,8 +5,14 @@ use serde_json::json;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{env, fs, io::Read, thread};
 
+/// How to repeat after a status, as the contract says; it says nothing about those that a proxy adds.
+fn retry_of(status: u16) -> Option<serde_json::Value> {
+    let contract: serde_json::Value = serde_json::from_slice(&fs::read("openapi.json").ok()?).ok()?;
+    let name = contract.pointer(&format!("/paths/~1v1~1refunds/post/responses/{status}/$ref"))?.as_str()?;
+    contract.pointer(&format!("{}/x-retry", &name[1..])).cloned()
+}
+
 async fn refund(configuration: &Configuration, request: &RefundRequest) -> String {
-    let mut lost = false; // whether an attempt may have made the refund although its response never came
     for attempt in 0..4 {
         match refunds_api::issue_refund(configuration, request.clone()).await {
             Ok(refund) => return json!(refund.payment_status).as_str().unwrap().into(),
@@ -18,11 +24,13 @@ async fn refund(configuration: &Configuration, request: &RefundRequest) -> Strin
                     && found.client_reference_id.flatten() == request.client_reference_id;
                 return json!(found.payment_status).as_str().filter(|_| ours).unwrap_or("conflict").into();
             }
-            Err(Error::ResponseError(error)) if error.status.is_client_error() && error.status != 429 => {
-                return if lost { "unknown" } else { "none" }.into();
+            Err(Error::ResponseError(error)) => {
+                let retry = retry_of(error.status.as_u16()).unwrap_or_default();
+                // This alone shows that no attempt made the refund, of this run or of an earlier one.
+                if retry["repeat"] == "changed" && error.content.contains("urn:problem:") { return "none".into() }
+                if error.status.as_u16() < 500 && (retry["when"].is_null() || retry["when"] == "cause-gone") { break }
             }
-            Err(Error::ResponseError(error)) => lost |= error.status != 429,
-            Err(_) => lost = true, // no response, or none that can be read
+            Err(_) => {} // no response, or none that can be read
         }
         thread::sleep(Duration::from_secs(1 << attempt)); // the generated function drops Retry-After
     }

@@ -1,44 +1,43 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import createClient, { type Client } from "openapi-fetch";
 import { Webhook } from "standardwebhooks";
 import type { components, paths } from "./payments.ts";
 
+const contract = JSON.parse(readFileSync("openapi.json", "utf8"));
+
+/** How to repeat after a status, as the contract says; it says nothing about those that a proxy adds. */
+function retryOf(status: number): { repeat?: string; when?: string } {
+  const { $ref = "" } = contract.paths["/v1/refunds"].post.responses[status] ?? {};
+  return contract.components.responses[$ref.split("/").at(-1)]?.["x-retry"] ?? {};
+}
+
 async function refund(client: Client<paths>, body: components["schemas"]["RefundRequest"]): Promise<string> {
-  let lost = false; // whether an attempt may have made the refund although its response never came
   for (let attempt = 0; attempt < 4; attempt++) {
-    let wait = 0;
-    try {
-      const { data, error, response } = await client.POST("/v1/refunds", {
-        body,
-        signal: AbortSignal.timeout(10_000),
-      });
-      if (data) return data.paymentStatus;
-      if ("existing" in error) {
-        const found = error.existing;
-        const sameMoney =
-          found.originalPaymentId === body.paymentId && found.amount?.value === body.amount.value;
-        const isOurs = sameMoney && found.clientReferenceId === body.clientReferenceId;
-        return isOurs && found.paymentStatus ? found.paymentStatus : "conflict";
-      }
-      const { status, headers } = response;
-      if (status >= 300 && status < 500 && status !== 429) return lost ? "unknown" : "none";
-      lost ||= status !== 429;
-      wait = Number(headers.get("Retry-After") ?? 0);
-    } catch {
-      lost = true; // no response, or none that can be read
+    const signal = AbortSignal.timeout(10_000);
+    const result = await client.POST("/v1/refunds", { body, signal }).catch(() => undefined); // no response, or none to read
+    if (result?.data) return result.data.paymentStatus;
+    if (result?.error && "existing" in result.error) {
+      const { originalPaymentId, amount, clientReferenceId, paymentStatus } = result.error.existing;
+      const isOurs = originalPaymentId === body.paymentId && amount?.value === body.amount.value;
+      return (isOurs && clientReferenceId === body.clientReferenceId && paymentStatus) || "conflict";
     }
-    await pause(wait * 1000 + 300 * 2 ** attempt);
+    const { status = 500, headers } = result?.response ?? {};
+    const { repeat, when = "cause-gone" } = retryOf(status);
+    // Only such a refusal shows that no attempt made the refund, of this run or of an earlier one.
+    if (repeat === "changed" && result?.error && "errorDetails" in result.error) return "none";
+    if (status < 500 && when === "cause-gone") return "unknown";
+    await pause(Number(headers?.get("Retry-After") ?? 0) * 1000 + 300 * 2 ** attempt);
   }
   return "unknown";
 }
 
-function receive(secret: string, id: string, timestamp: string, signatures: string, body: Buffer): number {
+function receive(secret: string, [id = "", timestamp = "", signatures = ""]: string[], body: Buffer): number {
   if (Buffer.from(secret.replace("whsec_", ""), "base64").length < 24) return 400; // others could guess it
+  const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures };
   try {
-    const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures };
     new Webhook(secret).verify(body, headers);
   } catch {
     return 400;
@@ -46,24 +45,21 @@ function receive(secret: string, id: string, timestamp: string, signatures: stri
   mkdirSync("events", { recursive: true });
   const half = `events/.${randomUUID()}`;
   writeFileSync(half, body, { flush: true });
-  renameSync(half, `events/${id}`); // one file for each id: a repeat changes nothing
+  renameSync(half, `events/${id}`); // one file for each id: a repeat changes nothing, after a restart either
   return 204;
 }
 
 const [command, ...given] = process.argv.slice(2);
 const { PAYMENTS_URL: baseUrl = "", PAYMENTS_TOKEN: token, WEBHOOK_SECRET: secret = "" } = process.env;
-if (command === "receive") {
-  const [id = "", timestamp = "", signatures = ""] = given;
-  console.log(receive(secret, id, timestamp, signatures, await buffer(process.stdin)));
-} else {
-  const [paymentId = "", value, reference = ""] = given;
-  const amount = { currency: "USD", value: Number(value) } as const;
-  const client = createClient<paths>({
-    baseUrl,
-    headers: { Authorization: `Bearer ${token}` },
-    redirect: "manual",
-  });
+const [paymentId = "", value, reference = ""] = given;
+const amount = { currency: "USD", value: Number(value) } as const;
+const client = createClient<paths>({
+  baseUrl,
+  headers: { Authorization: `Bearer ${token}` },
+  redirect: "manual",
+});
+if (command === "receive") console.log(receive(secret, given, await buffer(process.stdin)));
+else
   console.log(
     await refund(client, { paymentId, amount, clientReferenceId: reference, requestKey: reference }),
   );
-}

@@ -124,7 +124,9 @@ async function keepSubscribed(
   while (!signal.aborted) {
     try {
       const changes = await call("GET", "/sandbox/changes", options);
-      for await (const _ of changes.body as unknown as AsyncIterable<unknown>) {
+      for await (const chunk of changes.body as unknown as AsyncIterable<Uint8Array>) {
+        // The first event names no topic: the subscription may have ended before the stream began.
+        if (!/"(topics":\[\]|subscriptions")/.test(Buffer.from(chunk).toString())) continue;
         const { status, body } = await call("GET", toPath(subscription.key), options);
         await body?.cancel();
         if (status !== 404) continue;

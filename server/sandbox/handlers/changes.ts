@@ -2,7 +2,7 @@ import type { HandlersOf } from "../../contract/operations.ts";
 import { unavailable } from "../../contract/problem.ts";
 
 /** The parts of the console whose records may have changed. */
-export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox";
+export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox" | "subscriptions";
 
 /** Tells open pages which of the records that they show have changed, so that they read them again. */
 export type Changes = {

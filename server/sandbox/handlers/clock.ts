@@ -4,6 +4,9 @@ import { calendarDayOf, isInCalendar, plusBusinessDays, plusDuration } from "../
 import { toDomainTime } from "../../domain/clock.ts";
 import type { SandboxParts } from "./responses.ts";
 
+/** The most events that are listed. */
+const MAX_EVENTS = 100;
+
 type ClockRequest = RequestBody<"advanceClock">;
 
 /** Reads the sandbox's clock (D30) and advances it. */
@@ -30,7 +33,14 @@ export function clockHandlers({
 
     async advanceClock({ merchant, body }) {
       // Counted before the move, because the scan for what is due may be faster than a count after it.
-      const due = await store.countDue({ merchant, until: targetOf(body, await clock.now()) });
+      const until = targetOf(body, await clock.now());
+      const due = await store.countDue({ merchant, until });
+      const waiting = await store.listPayments({
+        merchant,
+        kind: "REFUND",
+        status: "PENDING",
+        limit: MAX_EVENTS,
+      });
       await store.advance((offsetMs) => {
         const realNow = clock.realNow();
         // An invalid request throws, which rolls back the transaction that holds the clock's lock.
@@ -38,7 +48,12 @@ export function clockHandlers({
       });
       await runDue();
       changes.notify(["clock", "payments", "webhooks"]);
-      return { status: 200, body: { now: (await clock.now()).toISOString(), ...due } };
+      const events = (typeof waiting === "string" ? [] : waiting.payments).flatMap((record) =>
+        record.kind === "REFUND" && record.dueAt && record.dueAt <= until
+          ? [{ type: "refund.authorized" as const, paymentId: record.paymentId }]
+          : [],
+      );
+      return { status: 200, body: { now: (await clock.now()).toISOString(), ...due, events } };
     },
   };
 }

@@ -90,7 +90,7 @@ export function webhookHandlers(
 
     async endSubscription({ merchant, path: { subscriptionKey } }) {
       const ended = await store.endSubscription({ merchant, subscriptionKey, now: await clock.now() });
-      changes.notify(["webhooks"], merchant);
+      changes.notify(["webhooks", "subscriptions"], merchant);
       return ended ? { status: 204 } : notFound("liveSubscription");
     },
 

@@ -35,10 +35,26 @@ export const checks: Readonly<Record<string, (merchant: Merchant, sandbox: Sandb
     }
   },
 
-  async "says none only when no attempt can have made the refund"(merchant, sandbox) {
-    const { order, refunds } = await placeOrder(sandbox);
-    assert.equal(await merchant.refund({ url: sandbox.url, token: "wrong" }, ...order), "none");
-    assert.deepEqual(await refunds(), []);
+  async "says none only when no attempt can have made the refund, of this run or of an earlier one"(
+    merchant,
+    sandbox,
+  ) {
+    const [, ...others] = (await placeOrder(sandbox)).order;
+    assert.equal(await merchant.refund(acme(sandbox), "pay_of_nobody", ...others), "none");
+    const again = await placeOrder(sandbox);
+    await sandbox.faults.arm({ kind: "CLOSED_AFTER", operation: "issueRefund", times: 4 });
+    assert.equal(
+      await merchant.refund(acme(sandbox), ...again.order),
+      "unknown",
+      "a run that saw no response",
+    );
+    const wrong = { url: sandbox.url, token: "wrong" };
+    assert.equal(
+      await merchant.refund(wrong, ...again.order),
+      "unknown",
+      "the run after that, with a wrong token",
+    );
+    await sandbox.faults.clear();
     for (const status of [401, 403]) {
       const { order, refunds } = await placeOrder(sandbox);
       await using service = await loseThenRefuse(sandbox.url, status);

@@ -59,7 +59,7 @@ export async function buildMerchant(language: Language, url: string): Promise<Me
   // Compiled libraries are kept, because they take minutes.
   for (const name of await readdir(folder))
     if (name !== "target") await rm(join(folder, name), { recursive: true });
-  await fetchContract(url, folder, ["openapi.yaml", "openapi-3.0.yaml"]);
+  await fetchContract(url, folder, ["openapi.yaml", "openapi-3.0.yaml", "openapi.json"]);
   for (const [name, text] of Object.entries(language.files ?? {})) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text);

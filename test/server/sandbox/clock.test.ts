@@ -1,4 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { createClient } from "../../../client/src/index.ts";
+import { startSandbox } from "../../../server/sandbox/index.ts";
+import { SECRET_KEY } from "../../client/signed-deliveries.ts";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
@@ -39,13 +42,33 @@ describe("the sandbox's clock", () => {
     const { paymentId } = await acme.create({ settledAt: AT });
     const refund = (await acme.issue(refundOf(paymentId))).body.paymentId;
 
-    await acme.sandbox("advanceClock", { body: { by: "P30D" } });
+    const { body } = await acme.sandbox("advanceClock", { body: { by: "P30D" } });
 
+    expect(body).toMatchObject({ refunds: 1, events: [{ type: "refund.authorized", paymentId: refund }] });
     expect(await acme.get(refund)).toMatchObject({ paymentStatus: "AUTHORIZED" });
     const states = (await acme.deliveries({ text: refund })).map(({ type, state }) => [type, state]);
     const types = ["refund.authorized", "refund.pending"];
     expect(states.toSorted()).toEqual(types.map((type) => [type, "PENDING"]));
   });
+});
+
+test("tells a test when each due delivery was attempted", async () => {
+  await using sandbox = await startSandbox({ settings: { SERVE_DOCS: "false" } });
+  await using receiver = await startReceiver((response, { event }) =>
+    response.writeHead(event.type === "account.linked" ? 500 : 204).end(),
+  );
+  const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
+  const subscriptionDetails = { type: "ALL" } as const;
+  await client.webhooks.subscribe({ url: receiver.url, secretKey: SECRET_KEY, subscriptionDetails });
+  await client.refunds.issue({ paymentId: "pay_recent", amount: "5.00", requestKey: "k-1" });
+  await sandbox.clock.advance({ businessDays: 3 });
+
+  const delivered = await sandbox.delivered();
+
+  const types = ["refund.authorized", "refund.pending"];
+  expect(delivered.map(({ type, state }) => [type, state])).toEqual(types.map((type) => [type, "DELIVERED"]));
+  await sandbox.events.emit({ type: "account.linked", resourceId: "acc_1" });
+  expect((await sandbox.delivered())[0]).toMatchObject({ type: "account.linked", state: "PENDING" });
 });
 
 describe.each(engines)("the sandbox's clock on %s", (engine) => {
