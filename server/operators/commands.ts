@@ -13,8 +13,7 @@ import {
   findSubscriptionMerchant,
   findSubscriptions,
 } from "../storage/operators/webhook-lists.ts";
-import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
-import { ownKey } from "../storage/webhooks/wrapping-keys.ts";
+import { createEncryptionKeys, ownKey } from "../storage/webhooks/secrets.ts";
 import { defineAudit } from "./audit-commands.ts";
 import { defineCheck } from "./check-command.ts";
 import {

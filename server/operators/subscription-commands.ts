@@ -9,8 +9,8 @@ import type {
   OperatorSubscription,
 } from "../storage/operators/webhook-lists.ts";
 import type { Store } from "../storage/store.ts";
-import type { ChangedSecret } from "../storage/webhooks/change-secret.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
+import type { ChangedSecret } from "../storage/webhooks/subscriptions.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../webhooks/sign-delivery.ts";
 import { count, type Output, printTable } from "./output.ts";
 

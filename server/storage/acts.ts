@@ -6,32 +6,33 @@ import { findMissingTriggers } from "./database/payment-guards.ts";
 import type { Db } from "./database/tables.ts";
 import { repeatAfterConflicts } from "./database/unavailable.ts";
 import { advance, claimMode, readOffset } from "./deployment.ts";
-import { countDue, findNextDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
 import { readLastCheck } from "./operators/check.ts";
 import { reconcileRefund } from "./operators/reconcile.ts";
 import { authorizeRefunds, findDue } from "./payments/due-refunds.ts";
 import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/high-water-mark.ts";
 import { hold, listHolds, release } from "./payments/holds.ts";
-import { getPayment, listPayments, readIssuingCalls } from "./payments/payment-queries.ts";
+import { getPayment, listPayments, readIssuingCalls } from "./payments/payment-record.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
 import { publishPayouts } from "./payments/payouts.ts";
 import { createRefundQueue, type RefundQueue } from "./payments/refund-queue.ts";
 import { findByRequestKeys, loadOriginals, saveRefunds } from "./payments/refunds.ts";
 import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/attempts.ts";
-import { readBacklog } from "./webhooks/backlog.ts";
-import { changeSecret, findOldSecrets, forgetOldSecret } from "./webhooks/change-secret.ts";
+import { countDue, findNextDue, readBacklog } from "./webhooks/backlog.ts";
 import { claimDeliveries, freeLeases, listWaiting, readShares, releaseClaim } from "./webhooks/claims.ts";
 import { findSentDelivery, listDeliveries, redeliver } from "./webhooks/deliveries.ts";
-import { readKeyUses } from "./webhooks/encryption-keys.ts";
 import { emitFurtherEvent, emitResourceEvent, listEvents } from "./webhooks/events.ts";
 import { removeDeliveries, removeEvents } from "./webhooks/retention.ts";
+import { readKeyUses } from "./webhooks/secrets.ts";
 import {
+  changeSecret,
   endSomeDeliveries,
   endSubscription,
+  findOldSecrets,
   findPastSubscribers,
   findSubscription,
   findSubscriptionTo,
+  forgetOldSecret,
   forgetSubscribersOf,
   insertSubscription,
   listSubscriptions,

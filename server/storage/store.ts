@@ -3,14 +3,14 @@ import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 import { type DomainClock, toDomainTime } from "../domain/clock.ts";
 import { type Acts, type Batches, bindActs, createBatches, type StoreParts } from "./acts.ts";
+import { distributed } from "./citus/distributed.ts";
 import { isDistributed } from "./citus/functions.ts";
 import type { Connection } from "./database/connection.ts";
 import type { Database } from "./database/database.ts";
 import { requireGuards } from "./database/payment-guards.ts";
-import { distributed } from "./distributed.ts";
 import { authorizeDue, type DueOptions, type DueRun } from "./payments/due-refunds.ts";
-import { openEncryptionKeys } from "./webhooks/encryption-keys.ts";
 import type { EncryptionKeys } from "./webhooks/secrets.ts";
+import { openEncryptionKeys } from "./webhooks/secrets.ts";
 
 /** What a server does with its database. Each of its parts declares which of these functions it uses. */
 export type Store = Acts &

@@ -12,13 +12,14 @@ import {
   type DueRun,
   findDue,
 } from "../../server/storage/payments/due-refunds.ts";
-import { getPayment } from "../../server/storage/payments/payment-queries.ts";
 import type {
   DebitRecord,
   PaymentKey,
   PaymentRecord,
   RefundRecord,
 } from "../../server/storage/payments/payment-record.ts";
+import { getPayment } from "../../server/storage/payments/payment-record.ts";
+import type { ChangedRefund } from "../../server/storage/payments/payments.ts";
 import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
 import { createRefundQueue, type RefundQueue } from "../../server/storage/payments/refund-queue.ts";
 import {
@@ -28,7 +29,6 @@ import {
   type NewRefund,
   saveRefunds,
 } from "../../server/storage/payments/refunds.ts";
-import type { ChangedRefund } from "../../server/storage/payments/transitions.ts";
 import { type Attempt, claimDeliveries } from "../../server/storage/webhooks/claims.ts";
 import { emitResourceEvent } from "../../server/storage/webhooks/events.ts";
 import { insertSubscription } from "../../server/storage/webhooks/subscriptions.ts";

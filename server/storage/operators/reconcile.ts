@@ -4,16 +4,16 @@ import { fromCents } from "../../domain/money.ts";
 import { failureBy, isRefundable, type RefundFailure } from "../../domain/refunds.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
 import { isHeld } from "../payments/holds.ts";
-import { findByRequestKey, getPayment } from "../payments/payment-queries.ts";
 import {
   type DebitRecord,
+  findByRequestKey,
+  getPayment,
   isOneOf,
   type PaymentKey,
   type PaymentRecord,
   type RefundRecord,
 } from "../payments/payment-record.ts";
-import { lockDebit } from "../payments/payments.ts";
-import { transitionRefunds } from "../payments/transitions.ts";
+import { lockDebit, transitionRefunds } from "../payments/payments.ts";
 import { insertEvents } from "../webhooks/events.ts";
 
 /** A refund as the payment system knows it. Amount in cents. */

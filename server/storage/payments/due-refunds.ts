@@ -5,7 +5,7 @@ import type { Db } from "../database/tables.ts";
 import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
 import { isHeld, listHolds } from "./holds.ts";
 import { isOneOf } from "./payment-record.ts";
-import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./transitions.ts";
+import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./payments.ts";
 
 /** The refunds that were due and were not authorized, and why. */
 export type DueRun = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readIssuingCalls } from "../../../server/storage/payments/payment-queries.ts";
+import { readIssuingCalls } from "../../../server/storage/payments/payment-record.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { post } from "../../helpers/server.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../../server/operators/merchant-data.ts";
 import { bindAll } from "../../../server/storage/acts.ts";
 import * as merchantData from "../../../server/storage/operators/merchant-data.ts";
-import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
+import { getPayment } from "../../../server/storage/payments/payment-record.ts";
 import { emitResourceEvent } from "../../../server/storage/webhooks/events.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";

@@ -1,7 +1,10 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { failOriginal, settleOriginal } from "../../../../server/storage/payments/payments.ts";
-import { REFUNDS_AT_ONCE } from "../../../../server/storage/payments/transitions.ts";
+import {
+  failOriginal,
+  REFUNDS_AT_ONCE,
+  settleOriginal,
+} from "../../../../server/storage/payments/payments.ts";
 import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Db } from "../../../../server/storage/database/tables.ts";
-import { findByRequestKey } from "../../../../server/storage/payments/payment-queries.ts";
 import type { DebitRecord } from "../../../../server/storage/payments/payment-record.ts";
+import { findByRequestKey } from "../../../../server/storage/payments/payment-record.ts";
 import {
   coverOriginal,
   failOriginal,

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openStore } from "../../../../server/storage/store.ts";
-import { changeSecret } from "../../../../server/storage/webhooks/change-secret.ts";
-import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
-import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
-import { ownKey } from "../../../../server/storage/webhooks/wrapping-keys.ts";
+import { createEncryptionKeys, ownKey } from "../../../../server/storage/webhooks/secrets.ts";
+import {
+  changeSecret,
+  endSubscription,
+  insertSubscription,
+} from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { claim, createEvent, NOW, newMerchant } from "../../../helpers/store-factories.ts";

@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
-import { ownKey, type WrappingKey } from "../../../../server/storage/webhooks/wrapping-keys.ts";
+import {
+  createEncryptionKeys,
+  ownKey,
+  type WrappingKey,
+} from "../../../../server/storage/webhooks/secrets.ts";
 
 const key = ownKey(randomBytes(32));
 const olderKey = ownKey(randomBytes(32));
