@@ -95,8 +95,15 @@ function pointersOf(violations: readonly Violation[]): ReadonlySet<string> {
 
 type ValidatorOptions = Parameters<typeof openApiValidator.middleware>[0];
 
+type Middlewares = { find: RequestHandler; validate: RequestHandler };
+
+/** What was compiled of a document serves every server of the process, because a test suite starts many. */
+const middlewaresOf = new WeakMap<ContractDocument, Middlewares>();
+
 /** The library's step that finds the operation of a request, and the one that validates. Its other steps do nothing here. */
-function createMiddlewares(document: ContractDocument): { find: RequestHandler; validate: RequestHandler } {
+function createMiddlewares(document: ContractDocument): Middlewares {
+  const known = middlewaresOf.get(document);
+  if (known) return known;
   const middlewares = openApiValidator.middleware({
     // The library's type asks for every part of a document; the document is linted.
     apiSpec: toValidationDocument(document) as unknown as ValidatorOptions["apiSpec"],
@@ -114,6 +121,7 @@ function createMiddlewares(document: ContractDocument): { find: RequestHandler; 
   const steps = new Map((middlewares as unknown as RequestHandler[]).map((step) => [step.name, step]));
   const [find, validate] = [steps.get("metadataMiddleware"), steps.get("requestMiddleware")];
   if (!find || !validate) throw new Error("express-openapi-validator has other steps than expected");
+  middlewaresOf.set(document, { find, validate });
   return { find, validate };
 }
 

@@ -116,7 +116,7 @@ export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined
   }
 }
 
-/** Inserts the merchants' access tokens and payments; existing records stay as they are. */
+/** Inserts the payments and then the access tokens of the merchants that have none: a second start has nothing to insert. */
 async function seed(
   { store, clock }: Pick<SandboxParts, "store" | "clock">,
   further: readonly SandboxMerchant[],
@@ -124,8 +124,9 @@ async function seed(
   const now = await clock.now();
   for (const merchant of [...SANDBOX_MERCHANTS, ...further]) {
     const tokenSha256 = sha256(`sandbox_${merchant}`);
-    await store.insertToken({ tokenSha256, merchant, scopes: SANDBOX_SCOPES });
+    if (await store.findToken(tokenSha256)) continue;
     await store.insertFixtures(fixturesOf(merchant, now), now);
+    await store.insertToken({ tokenSha256, merchant, scopes: SANDBOX_SCOPES });
   }
 }
 

@@ -1,4 +1,4 @@
-import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
+import type { McpServer } from "@modelcontextprotocol/server";
 import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { readDocument } from "../../contract/document.ts";
@@ -90,6 +90,8 @@ const TOOLS: readonly Tool[] = [
  */
 export async function createMcpServer(options: McpOptions): Promise<McpServer> {
   const send = await connect(options);
+  // Loaded when they are asked for: a sandbox that starts needs none of them.
+  const { fromJsonSchema, McpServer } = await import("@modelcontextprotocol/server");
   const documents = {
     openapi: readDocument("openapi") as unknown as Node,
     sandbox: readDocument("sandbox") as unknown as Node,
@@ -220,7 +222,6 @@ export function defineMcp() {
 }
 
 async function runMcp(choice: { url: string; token: string }): Promise<void> {
-  // Loaded when they are asked for: a sandbox that starts needs none of them.
   const { StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
   try {
     const server = await createMcpServer(choice);

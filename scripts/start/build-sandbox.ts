@@ -1,0 +1,51 @@
+import { readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
+import { secondsSince } from "../command/command.ts";
+import { ROOT } from "../command/root.ts";
+import { ensureConsole } from "../console/build-console.ts";
+
+/** Earlier builds that stay: a sandbox that runs may still load parts of its own. */
+const KEPT = 4;
+
+/** Builds the console, and the sandbox with the packages that it uses into a folder that does not exist yet. */
+export async function buildSandbox(folder: string): Promise<void> {
+  await ensureConsole();
+  const start = performance.now();
+  const build = await rolldown({
+    cwd: ROOT,
+    input: join(ROOT, "server/sandbox/cli.ts"),
+    platform: "node",
+    tsconfig: false,
+    // It reads its WebAssembly next to its own modules; `pg-native` is not installed.
+    external: [/^@electric-sql\/pglite/, "pg-native"],
+    plugins: [{ name: "own-place", transform: keepPlace }],
+  });
+  const draft = `${folder}.${process.pid}`;
+  await build.write({ dir: draft, format: "esm", entryFileNames: "[name].js" });
+  await build.close();
+  // Another start may have been faster.
+  await rename(draft, folder).catch(() => rm(draft, { recursive: true }));
+  await removeOld(dirname(folder));
+  console.log(`sandbox: built in ${secondsSince(start)}`);
+}
+
+/** Lets a module find the files next to it, as if it had not been bundled. */
+function keepPlace(code: string, id: string) {
+  if (!code.includes("import.meta")) return null;
+  return code
+    .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
+    .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)));
+}
+
+async function removeOld(builds: string): Promise<void> {
+  const names = await readdir(builds);
+  const made = await Promise.all(
+    names.map(async (name) => ({ name, at: (await stat(join(builds, name))).mtimeMs })),
+  );
+  made.sort((a, b) => b.at - a.at);
+  await Promise.all(
+    made.slice(KEPT).map(({ name }) => rm(join(builds, name), { recursive: true, force: true })),
+  );
+}

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import { existsSync, globSync, statSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ROOT } from "../command/root.ts";
+
+const SOURCES = [
+  "server/**/*.{ts,tsx,css}",
+  "{client/src,openapi}/**/*.{ts,yaml}",
+  "docs/shared.css",
+  "scripts/{command,console,start}/*.ts",
+  "{package-lock,node_modules/.package-lock}.json",
+];
+
+/*
+ * Runs the sandbox from one bundle, which loads in half the time of its modules and of the packages that they use. What it is
+ * built from is known by names, times and sizes: reading it all would take longer than starting.
+ */
+process.chdir(ROOT);
+const folder = join(ROOT, ".cache/start", fingerprint());
+if (!existsSync(folder)) {
+  const { buildSandbox } = await import("./build-sandbox.ts");
+  await buildSandbox(folder);
+}
+enableCompileCache(join(ROOT, ".cache/compile"));
+process.env.DATA_DIR ||= ".data";
+await import(pathToFileURL(join(folder, "cli.js")).href);
+
+function fingerprint(): string {
+  const hash = createHash("sha256").update(process.version);
+  for (const path of globSync(SOURCES, { cwd: ROOT, exclude: ["**/{node_modules,dist}/**"] }).sort()) {
+    const { mtimeMs, size } = statSync(path);
+    hash.update(`${path} ${mtimeMs} ${size}\n`);
+  }
+  return hash.digest("hex").slice(0, 16);
+}
