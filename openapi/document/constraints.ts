@@ -137,7 +137,7 @@ function ofBranches(
 }
 
 /** Members for readers that every object of a document may have. */
-const FOR_READERS = ["summary", "description", "x-source", "examples", "example", "deprecated"];
+const FOR_READERS = ["summary", "description", "x-source", "x-retry", "examples", "example", "deprecated"];
 
 /** The allowed members of objects outside schemas: any other is an error, so that nothing is overlooked. */
 const KNOWN = {
