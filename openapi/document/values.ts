@@ -64,14 +64,19 @@ const CHARACTERS = [
   ...["[", "`", "{", "-", "_", '"', "\\", "é", "e\u0301", "\u017F", "\u0663", "\uFF21", "\uFEFF", "😀"],
 ];
 
-export const aroundText: Values = ({ current }) =>
-  toTexts(CHARACTERS.flatMap((character) => [character + current, current + character]));
+/** A URL is also tried with another end of its host, and without one. */
+export const aroundText: Values = ({ current }) => {
+  const [origin, scheme] = /^(\w+:\/\/)[^/]+/.exec(String(current)) ?? [];
+  const urls = scheme === undefined ? [] : [`${origin}#x`, `${scheme}?x`];
+  return toTexts([...CHARACTERS.flatMap((character) => [character + current, current + character]), ...urls]);
+};
 
 /** The scheme of a URL restricts more than its format. */
 export const insideText: Values = ({ current, schema }) =>
-  toTexts(
-    CHARACTERS.map((character) => (schema.format === undefined ? character : "") + current + character),
-  );
+  toTexts([
+    ...CHARACTERS.map((character) => (schema.format === undefined ? character : "") + current + character),
+    ...(schema.format === undefined ? [""] : []),
+  ]);
 
 /** Strings that match a format, and strings that almost do. */
 export const FORMAT_SAMPLES: Readonly<Record<string, { obeying: string[]; breaking: string[] }>> = {

@@ -54,25 +54,3 @@ describe("a refund whose response is lost", () => {
     expect(await page.getByLabel(/^requestKey/).inputValue()).not.toBe(third);
   });
 });
-
-test("on a phone the menu and the clock are folded, and leave the screen to the records", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const { paymentId } = await merchant.create();
-  const viewport = { width: 390, height: 844 };
-  const { page } = await suite.open(merchant, { context: { viewport } });
-  const isShown = (name: string) => page.getByRole("link", { name, exact: true }).isVisible();
-
-  await page.getByRole("link", { name: paymentId }).waitFor();
-  const title = await page.getByRole("heading", { level: 1 }).boundingBox();
-  expect(title?.y).toBeLessThan(viewport.height / 4);
-  expect(await isShown("Events")).toBe(false);
-  await button(page, "Menu").click();
-  await page.getByRole("link", { name: "Events", exact: true }).click();
-  await page.getByRole("heading", { name: "Events" }).waitFor();
-  expect(await isShown("Events")).toBe(false);
-  expect(await button(page, "+1 hour").isVisible()).toBe(false);
-  await button(page, "Move clock").click();
-
-  await button(page, "+1 hour").waitFor();
-  await page.getByText("Nothing is scheduled.").waitFor();
-});

@@ -6,7 +6,6 @@ import { query } from "../../helpers/postgres.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { ROUNDS, record, reportProgress } from "./setup/figures.ts";
-import { findOrSkip, startHaProxy } from "./setup/programs.ts";
 
 const CONNECTIONS = 800;
 /** After which balancers count a probe as failed, in milliseconds. */
@@ -58,37 +57,6 @@ test("a crowd of new connections leaves nine of ten probes with a response in ti
   expect(await target.countRefunds()).toBe(statuses.get(201));
   // Probes share the thread of calls; balancers take a server out only after several failed ones.
   expect(sorted.length / took.length).toBeGreaterThan(0.9);
-});
-
-test("HAProxy takes no server out while a crowd of new connections comes through it", async (context) => {
-  const fault = "crowd of connections through HAProxy";
-  const program = findOrSkip(context, fault, "haproxy");
-  const target = await startTarget();
-  const servers = [await target.spawn(), await target.spawn(), await target.spawn()];
-  const portOf = (url: string) => Number(new URL(url).port);
-  const balancer = await startHaProxy(
-    program,
-    "balancer.cfg",
-    servers.map(({ url }) => portOf(url)),
-    servers.map(({ probeUrl }) => portOf(probeUrl)),
-  );
-  const statuses: number[] = [];
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    statuses.push(...(await target.crowd(`http://127.0.0.1:${balancer.port}`)));
-    reportProgress(fault, round, ROUNDS, { responses: statuses.length });
-  }
-
-  const made = statuses.filter((status) => status === 201).length;
-  const takenOut = balancer.output().match(/is DOWN/g)?.length ?? 0;
-  record(fault, {
-    connections: ROUNDS * CONNECTIONS,
-    servers: servers.length,
-    refunds: made,
-    "taken out": takenOut,
-  });
-  expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
-  expect(await target.countRefunds()).toBe(made);
-  expect(takenOut).toBe(0);
 });
 
 /** A payment to refund, and servers in production mode, which respond to probes on a port of their own. */

@@ -1,11 +1,11 @@
 import { type Constraint, findConstraints } from "../../../openapi/document/constraints.ts";
 import { type Contract, toContract } from "../../../openapi/document/contract.ts";
 import { KEYWORDS } from "../../../openapi/document/keywords.ts";
-import { find, follow, isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
-import { operationsOf } from "../../../openapi/document/operations.ts";
-import { holderOf, isHolder, nameAt, step, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+import { follow, isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
+import { type OperationAt, operationsOf } from "../../../openapi/document/operations.ts";
+import { holderOf, isHolder, nameAt, setAt, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import { createDeliveryCheck } from "../../conformance/constraints/deliveries.ts";
-import { edit } from "../../conformance/constraints/json.ts";
+import { type Edit, edit } from "../../conformance/constraints/json.ts";
 
 /** A response, or the delivery of an event. */
 type Message = {
@@ -30,7 +30,7 @@ export function deriveMessages(document: Node): JudgedMessage[] {
   const all = [
     ...examples.flatMap((example) => [example, ...asAnotherKind(example, examples)]),
     ...findConstraints(document)
-      .filter(isFirstAtPointer)
+      .filter(isFirstThere)
       .flatMap((constraint) => atLimits(document, constraint, examples)),
   ];
   return [...new Map(all.map((one) => [one.name, { ...one, allowed: isAllowed(one) }])).values()];
@@ -50,33 +50,25 @@ function judgeBy(contract: Contract): (message: Message) => boolean {
   };
 }
 
-function examplesOf(
-  document: Node,
-  { kind, path, pointer, operation }: ReturnType<typeof operationsOf>[number],
-): Message[] {
+function examplesOf(document: Node, { kind, path, operation }: OperationAt): Message[] {
   const id = String(operation.operationId);
   if (kind === "webhooks") {
-    const headers = members(operation.parameters).map(([, parameter]) => {
-      const { name, ...rest } = follow(document, parameter);
-      return [name, sampleOf(rest)];
-    });
-    const event = { operation: id, event: path, headers: Object.fromEntries(headers) };
-    return withBodies(document, `${pointer}/requestBody`, { ...event, name: path, body: undefined });
+    const parameters = members(operation.parameters).map(([, one]) => follow(document, one));
+    const headers = Object.fromEntries(parameters.map((one) => [one.name, sampleOf(one)]));
+    const event = { operation: id, event: path, headers, name: path, body: undefined };
+    return withBodies(document, operation.requestBody, event);
   }
-  return members(operation.responses).flatMap(([status]) => {
-    const [here, response] = find(document, `${pointer}/responses${step(status)}`) as [string, Node];
-    const headers = members(response.headers).map(([name, header]) => [
-      name,
-      sampleOf(follow(document, header)),
-    ]);
+  return members(operation.responses).flatMap(([status, given]) => {
+    const response = follow(document, given);
+    const headers = members(response.headers).map(([name, one]) => [name, sampleOf(follow(document, one))]);
     const empty = { operation: id, status: Number(status), headers: Object.fromEntries(headers) };
-    return withBodies(document, here, { ...empty, name: `${id} ${status}`, body: undefined });
+    return withBodies(document, response, { ...empty, name: `${id} ${status}`, body: undefined });
   });
 }
 
 /** The message with each of the document's bodies for it, in every media type. */
-function withBodies(document: Node, pointer: string, message: Message): Message[] {
-  return members(follow(document, valueAt(document, pointer)).content).flatMap(([type, { examples }]) =>
+function withBodies(document: Node, part: unknown, message: Message): Message[] {
+  return members(follow(document, part).content).flatMap(([type, { examples }]) =>
     members(examples).map(([name, example]) => ({
       ...message,
       name: `${message.name} ${name} as ${type}`,
@@ -93,98 +85,99 @@ function sampleOf({ example, examples, schema }: Node): string {
 
 /** For any header. */
 const TOO_LONG = "x".repeat(1000);
-
 const UNDOCUMENTED = [200, 201, 202, 204, 301, 402, 404, 405, 410, 418, 422, 501, 502, 504];
+const TYPES = ["text/plain", "application/xml", "application/json", "application/problem+json"];
 
 /** The message with parts of another kind: its status, media type and body, without each header, and with members of a later version. */
 function asAnotherKind(message: Message, examples: readonly Message[]): Message[] {
   const { name, operation, status, headers, body } = message;
   const bodies = examples.filter((other) => other.operation === operation).map((other) => other.body);
-  const objects = [...walk(body)].filter(({ part }) => isNode(part));
-  const types = ["text/plain", "application/xml", "application/json", "application/problem+json"];
+  const changed = (how: string, change: Partial<Message>) => ({
+    ...message,
+    name: `${name} ${how}`,
+    ...change,
+  });
   return [
-    ...UNDOCUMENTED.flatMap((other) =>
-      status === undefined ? [] : [{ ...message, name: `${name} with status ${other}`, status: other }],
+    ...(status === undefined ? [] : UNDOCUMENTED).map((other) =>
+      changed(`with status ${other}`, { status: other }),
     ),
-    ...types.map((type) => ({
-      ...message,
-      name: `${name} sent as ${type}`,
-      headers: { ...headers, "content-type": type },
-    })),
+    ...TYPES.map((type) => changed(`sent as ${type}`, { headers: { ...headers, "content-type": type } })),
     ...Object.keys(headers).flatMap((header) => {
       const { [header]: _, ...others } = headers;
+      const long = { ...headers, [header]: TOO_LONG };
       return [
-        { ...message, name: `${name} without ${header}`, headers: others },
-        { ...message, name: `${name} with a long ${header}`, headers: { ...headers, [header]: TOO_LONG } },
+        changed(`without ${header}`, { headers: others }),
+        changed(`with a long ${header}`, { headers: long }),
       ];
     }),
-    ...[undefined, {}, ...bodies].map((other, index) => ({
-      ...message,
-      name: `${name} with body ${index}`,
-      body: other,
-    })),
-    ...objects.map(({ path, part }) => {
-      const change = {
-        pointer: toPointer(path),
-        json: JSON.stringify({ ...(part as object), ofLaterVersion: 1 }),
-      };
-      return { ...message, name: `${name} with a member at ${change.pointer}`, body: edit(body, change) };
-    }),
+    ...[undefined, {}, ...bodies].map((other, index) => changed(`with body ${index}`, { body: other })),
+    ...[...walk(body)]
+      .filter(({ part }) => isNode(part))
+      .map(({ path }) => toPointer(path))
+      .map((at) => changed(`with a member at ${at}`, { body: setAt(body, `${at}/later`, 1) })),
   ];
 }
 
-/** Messages share most schemas, so each part of the document is tried in the first message that has it. */
-function isFirstAtPointer({ pointer, side }: Constraint, index: number, all: readonly Constraint[]): boolean {
-  return side !== "request" && all.findIndex((one) => one.pointer === pointer) === index;
+/** Messages share most schemas, so each part of the document is tried in the first message that has it at a location. */
+function isFirstThere({ pointer, at, side }: Constraint, index: number, all: readonly Constraint[]): boolean {
+  return side !== "request" && all.findIndex((one) => one.pointer === pointer && one.at === at) === index;
 }
 
 /** The examples with the values of a constraint's keyword, at the location that it limits. */
 function atLimits(document: Node, constraint: Constraint, examples: readonly Message[]): Message[] {
-  const { operationId, status, part } = constraint;
+  const { operationId, status, part, keyword, id } = constraint;
   const own = examples.filter(
     (one) => one.operation === operationId && [undefined, String(one.status)].includes(status),
   );
-  if (part.in === "header") return own.flatMap((message) => withHeaders(message, constraint, part.name));
-  if (part.in !== "body") return [];
-  if (constraint.keyword === "not")
-    return own.flatMap((message) => withForbidden(message, constraint, examples));
-  return own.flatMap((message) => withValues(document, message, constraint));
+  return own.flatMap((message) => {
+    const { headers, body, name } = message;
+    if (part.in === "header")
+      return textsFor(constraint, headers[part.name])
+        .map((json): unknown => JSON.parse(json))
+        .filter((text) => /^[\x20-\x7e]*$/.test(String(text)) && !isHolder(text))
+        .map((text) => {
+          const changed = { ...headers, [part.name]: `${text}` };
+          return { ...message, name: `${name}: ${id} ${text} (${typeof text})`, headers: changed };
+        });
+    if (part.in !== "body") return [];
+    const changes =
+      keyword === "not" ? forbidden(message, constraint, examples) : values(document, body, constraint);
+    return changes.map((change) => ({
+      ...message,
+      name: `${name}: ${id} ${change.json}`,
+      body: edit(body, change),
+    }));
+  });
 }
 
-function withValues(
-  document: Node,
-  message: Message,
-  { at, keyword, value, holder, id, when }: Constraint,
-): Message[] {
+/** The values at and beyond the limit of a constraint. */
+function values(document: Node, body: unknown, constraint: Constraint): Edit[] {
+  const { at, keyword, value, holder, when } = constraint;
   const isAboutMembers = keyword === "required" || keyword === "dependentRequired";
   const pointer = (isAboutMembers ? holderOf(at) : at).replaceAll("*", "0");
-  const found = valueAt(message.body, pointer);
+  const found = valueAt(body, pointer);
   const current = isNode(found) ? { ...found, ...constantsOf(document, when) } : found;
   const texts =
     keyword === "dependentRequired" && isNode(current)
       ? [JSON.stringify(withoutDependent(current, holder, value as [string, string]))]
-      : textsFor({ keyword, value, holder, current });
-  return texts.map((json) => ({
-    ...message,
-    name: `${message.name}: ${id} ${json}`,
-    body: edit(message.body, { pointer, json }),
-  }));
+      : textsFor(constraint, current);
+  // A member that no example has.
+  if (current === undefined && isNode(valueAt(body, holderOf(pointer)))) texts.push("[0]");
+  return texts.map((json) => ({ pointer, json }));
 }
 
-/** The message with a member that is forbidden in it, and that other examples have. */
-function withForbidden(message: Message, { at, id }: Constraint, examples: readonly Message[]): Message[] {
-  const shown = examples.flatMap(({ body }) => [...walk(body)]);
+/** A member that is forbidden in the message, and that other examples have. */
+function forbidden({ body }: Message, { at }: Constraint, examples: readonly Message[]): Edit[] {
+  const shown = examples.flatMap((example) => [...walk(example.body)]);
   const found = shown.find(({ path, part }) => path.at(-1) === nameAt(at) && isNode(part));
-  if (valueAt(message.body, holderOf(at)) === undefined) return [];
-  const body = edit(message.body, { pointer: at, json: JSON.stringify(found?.part ?? null) });
-  return [{ ...message, name: `${message.name}: ${id}`, body }];
+  const isThere = valueAt(body, holderOf(at)) !== undefined;
+  return isThere ? [{ pointer: at, json: JSON.stringify(found?.part ?? null) }] : [];
 }
 
 /** The members with which an object meets the conditions of a constraint, such as `paymentStatus: "TERMINAL_FAILED"`. */
 function constantsOf(document: Node, when: Constraint["when"]): Node {
-  const conditions = when.filter((one) => one.kind === "if" && one.holds);
-  const properties = conditions.flatMap((one) =>
-    members((valueAt(document, "pointer" in one ? one.pointer : "") as Node).properties),
+  const properties = when.flatMap((one) =>
+    one.kind === "if" && one.holds ? members((valueAt(document, one.pointer) as Node).properties) : [],
   );
   return Object.fromEntries(properties.map(([name, schema]) => [name, schema.const]));
 }
@@ -200,39 +193,16 @@ function withoutDependent(
   return Object.fromEntries(Object.entries(current).filter(([member]) => kept.includes(member)));
 }
 
-function withHeaders(message: Message, { keyword, value, holder, id }: Constraint, name: string): Message[] {
-  const current = message.headers[name];
-  return textsFor({ keyword, value, holder, current }).flatMap((json) => {
-    const text: unknown = JSON.parse(json);
-    return /^[\x20-\x7e]*$/.test(String(text)) && !isHolder(text)
-      ? [
-          {
-            ...message,
-            name: `${message.name}: ${id} ${json}`,
-            headers: { ...message.headers, [name]: `${text}` },
-          },
-        ]
-      : [];
-  });
-}
-
 /** Characters next to the ends of the classes that patterns have, and a digit more or less. */
 const NEIGHBOURS = ["/", ":", "`", "g", "@", "A", "G", "_", "0", "9", "a", "f", "00", ""];
 
-function textsFor({
-  keyword,
-  value,
-  holder,
-  current,
-}: Pick<Constraint, "keyword" | "value" | "holder"> & { readonly current: unknown }): string[] {
+function textsFor({ keyword, value, holder }: Constraint, current: unknown): string[] {
   if (current === undefined) return [];
   const { obeying, breaking } = KEYWORDS[keyword] ?? {};
   const occurrence = { value, schema: holder, current, others: [] };
-  const replaced =
-    keyword === "pattern" && typeof current === "string"
-      ? [...current].flatMap((_, index) =>
-          NEIGHBOURS.map((one) => JSON.stringify(current.slice(0, index) + one + current.slice(index + 1))),
-        )
-      : [];
+  const text = keyword === "pattern" && typeof current === "string" ? current : "";
+  const replaced = [...text].flatMap((_, index) =>
+    NEIGHBOURS.map((one) => JSON.stringify(text.slice(0, index) + one + text.slice(index + 1))),
+  );
   return [...(obeying?.(occurrence) ?? []), ...(breaking?.(occurrence) ?? []), ...replaced];
 }

@@ -1,6 +1,6 @@
 import { describeChange, shorten } from "../../../openapi/document/comparisons.ts";
 import type { Node } from "../../../openapi/document/node.ts";
-import { removeAt, setAt, stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+import { holderOf, nameAt, removeAt, setAt, valueAt } from "../../../openapi/document/pointer.ts";
 
 /** One change of the meaning of a document, which tests must detect. */
 export type Mutant = {
@@ -18,14 +18,12 @@ export type Mutant = {
 export type Draft = { [name: string]: unknown };
 
 /** Changes the parent of the part at the pointer, which has the part as its member `name`. */
-export type Change = (holder: Draft, name: string) => void;
+type Change = (holder: Draft, name: string) => void;
 
 export function mutant(pointer: string, kind: string, change: Change, detail = ""): Mutant {
-  const steps = stepsOf(pointer);
-  const last = steps.pop() ?? "";
   return define(pointer, kind, detail, (document) => {
     const copy = structuredClone(document);
-    change(valueAt(copy, toPointer(steps)) as Draft, last);
+    change(valueAt(copy, holderOf(pointer)) as Draft, nameAt(pointer));
     return copy;
   });
 }

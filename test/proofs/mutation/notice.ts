@@ -1,14 +1,16 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { toContract } from "../../../openapi/document/contract.ts";
-import type { Node } from "../../../openapi/document/node.ts";
-import { wrongExtensions } from "./extension-checks.ts";
-import type { Harness } from "./harness.ts";
+import { locate, members, type Node } from "../../../openapi/document/node.ts";
+import { holderOf, isWithin } from "../../../openapi/document/pointer.ts";
+import { PROBLEM_STATUSES } from "../../conformance/assertions.ts";
+import type { Row } from "../../conformance/rows/row.ts";
+import type { DerivedRow } from "../../openapi/rows.ts";
+import type { Calls, Harness } from "./harness.ts";
 import { type JudgedMessage, wrongMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
-import { type Calls, callsWithin, messagesWithin, reachOf } from "./reach.ts";
 
 /** The requests of the conformance kit, and messages; what is derived comes from the document without a mutation. */
-export type Suite = Calls & { readonly messages: readonly JudgedMessage[] };
+type Suite = Calls & { readonly messages: readonly JudgedMessage[] };
 
 /** The part of the suite that detected the mutant, and its message. */
 export type Notice = { readonly by: string; readonly what: string };
@@ -16,42 +18,94 @@ export type Notice = { readonly by: string; readonly what: string };
 /** The first detection of a mutant by a part of the suite, the cheap parts first. */
 export async function detect(
   mutant: Mutant,
-  {
-    suite,
-    harness,
-    document,
-    constraints,
-  }: { suite: Suite; harness: Harness; document: Node; constraints: readonly Constraint[] },
+  given: { suite: Suite; harness: Harness; document: Node; constraints: readonly Constraint[] },
 ): Promise<Notice | undefined> {
+  const { suite, harness, document, constraints } = given;
   const mutated = mutant.apply(document);
-  const reach = reachOf(mutant, constraints);
-  const near = messagesWithin(reach, suite.messages);
-  const calls = callsWithin(mutant, reach, suite);
+  const near = constraintsNear(mutant.pointer, constraints);
+  const touched = new Set(near.map(({ operationId, status = "" }) => `${operationId} ${status}`));
+  const messages = suite.messages.filter(({ operation, status = "" }) =>
+    touched.has(`${operation} ${status}`),
+  );
   const parts: Record<string, () => string | undefined | Promise<string | undefined>> = {
-    messages: () => first(wrongMessages(toContract(mutated), near)),
-    extensions: () => first(wrongExtensions(mutated)),
-    calls: () => harness.findMismatch(mutated, calls),
+    messages: () => first(wrongMessages(toContract(mutated), messages)),
+    lists: () => first(wrongLists(mutated)),
+    calls: () => harness.findMismatch(mutated, callsNear(mutant, near, suite)),
     "all messages": () => first(wrongMessages(toContract(mutated), suite.messages)),
   };
   for (const [by, find] of Object.entries(parts)) {
-    const what = await attempt(find);
+    // A document that can't be read, or with which nothing starts, also counts as detected.
+    const what = await (async () => find())().catch((error: unknown) => `fails: ${error}`);
     if (what !== undefined) return { by, what };
   }
   return undefined;
 }
 
-/** A document that can't be read, or with which nothing starts, also counts as detected. */
-async function attempt(
-  find: () => string | undefined | Promise<string | undefined>,
-): Promise<string | undefined> {
-  try {
-    return await find();
-  } catch (error) {
-    return `fails: ${error instanceof Error ? error.message : String(error)}`;
-  }
-}
-
 /** Nothing after it is generated. */
 function first([found]: Iterable<string>): string | undefined {
   return found;
+}
+
+/** The constraints at a location or below it, or else around it. */
+function constraintsNear(pointer: string, constraints: readonly Constraint[]): readonly Constraint[] {
+  const found = constraints.filter((one) => isWithin(one.pointer, pointer));
+  return found.length > 0 || pointer === "" ? found : constraintsNear(holderOf(pointer), constraints);
+}
+
+/**
+ * The calls to make for a mutant: all of the operations whose requests it is near, those of its own constraint first. When it is near
+ * responses only, one call for each kind of response is enough to show the difference.
+ */
+function callsNear({ pointer }: Mutant, near: readonly Constraint[], { derived, rows }: Calls): Calls {
+  const requests = new Set(near.flatMap((one) => (one.side === "request" ? one.operationId : [])));
+  if (requests.size === 0) return { derived: oneOfEach(derived), rows: oneOfEach(rows) };
+  const isNear = ({ operation }: Row) => requests.has(operation);
+  const rank = (one: DerivedRow) => (isWithin(one.pointer, pointer) ? 0 : 1);
+  return { derived: derived.filter(isNear).toSorted((a, b) => rank(a) - rank(b)), rows: rows.filter(isNear) };
+}
+
+/** The first call of each kind of response. */
+function oneOfEach<Each extends Row>(rows: readonly Each[]): Each[] {
+  const groups = Map.groupBy(rows, ({ operation, expected: { status, type, members } }) =>
+    [operation, status, type, members?.["/paymentStatus"]].join(" "),
+  );
+  return [...groups.values()].flatMap(([first]) => first ?? []);
+}
+
+/** The values that are sent where later versions may add some, as the decisions list them. */
+const OPEN_LISTS: Readonly<Record<string, readonly string[]>> = {
+  "RefundErrorDetails/properties/errorCode": [
+    ...["PAYMENT_NOT_REFUNDABLE", "CUSTOMER_NOT_DEBITED", "PAYMENT_COVERED", "AMOUNT_EXCEEDS_REFUNDABLE"],
+  ],
+  "ProblemErrorDetails/properties/errorCode": Object.keys(PROBLEM_STATUSES),
+  "RefundEventData/properties/paymentStatus": ["PENDING", "AUTHORIZED"],
+  "FailedRefundEventData/properties/paymentStatus": ["TERMINAL_FAILED"],
+  "PaymentEventData/properties/status": ["SETTLED", "FAILED", "COVERED"],
+};
+/** The entries for a subscriber's responses: received, ended, and to be delivered again. */
+const RECEIPTS = ["2XX", "410", "default"];
+
+/** Lists that no validator reads: values that may grow, the responses to events, and tags that lead to another branch. */
+function* wrongLists(document: Node): Generator<string> {
+  for (const [pointer, values] of Object.entries(OPEN_LISTS)) {
+    const found = locate(document, `/components/schemas/${pointer}`)[1]["x-extensible-enum"] ?? [];
+    if (differ(found as string[], values)) yield `the values of ${pointer}`;
+  }
+  for (const [event, { post }] of members(document.webhooks)) {
+    if (differ(Object.keys((post as Node).responses ?? {}), RECEIPTS)) yield `the responses to ${event}`;
+  }
+  for (const [name, { oneOf, discriminator = {} }] of members((document.components as Node).schemas)) {
+    const { propertyName = "", mapping = {} } = discriminator as { propertyName?: string; mapping?: object };
+    const branches = ((oneOf ?? []) as Node[]).map(({ $ref }) => {
+      const { properties = {} } = locate(document, String($ref).slice(1))[1];
+      return [(properties as Record<string, Node>)[propertyName]?.const, $ref];
+    });
+    if (differ(branches, Object.entries(mapping))) yield `the tags of ${name}`;
+  }
+}
+
+/** In any order. */
+function differ(found: readonly unknown[], expected: readonly unknown[]): boolean {
+  const sorted = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).toSorted();
+  return JSON.stringify(sorted(found)) !== JSON.stringify(sorted(expected));
 }

@@ -1,17 +1,19 @@
-import type { Constraint } from "../../../openapi/document/constraints.ts";
-import { findConstraints } from "../../../openapi/document/constraints.ts";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Constraint, findConstraints } from "../../../openapi/document/constraints.ts";
 import { locate, type Node } from "../../../openapi/document/node.ts";
 import { holderOf } from "../../../openapi/document/pointer.ts";
+import { withTempDir } from "../../../scripts/command/files.ts";
+import { rows } from "../../conformance/rows/calls.ts";
+import { lintFiles } from "../../helpers/redocly-lint.ts";
+import { deriveRows } from "../../openapi/rows.ts";
 import { EQUIVALENTS } from "./equivalents.ts";
-import type { Harness } from "./harness.ts";
-import { lintDocuments } from "./lint.ts";
+import { openHarness } from "./harness.ts";
+import { deriveMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
-import { detect, type Notice, type Suite } from "./notice.ts";
+import { detect, type Notice } from "./notice.ts";
 import { mutantsOfConstraints } from "./of-constraints.ts";
-import { mutantsOfExtensions } from "./of-extensions.ts";
-import { mutantsOfMessages } from "./of-messages.ts";
-import { mutantsOfSchemas } from "./of-schemas.ts";
-import { oneOfEach } from "./reach.ts";
+import { mutantsOfDocument } from "./of-document.ts";
 
 export type MutationReport = {
   readonly mutants: number;
@@ -25,77 +27,49 @@ export type MutationReport = {
   readonly errors: readonly string[];
 };
 
-export type MutationOptions = {
-  readonly document: Node;
-  readonly suite: Suite;
-  readonly harness: Harness;
-  /**
-   * The mutants to create; all when absent. With a selection, the list of equivalents is not checked for completeness, and
-   * the document itself is tested with one call of each kind.
-   */
-  readonly choose?: (mutants: readonly Mutant[]) => Mutant[];
-  readonly onProgress?: (done: number, mutants: number, survivors: number) => void;
-};
-
 /**
- * Creates the mutants of a document, and lists those that the suite does not detect. Rejects when the suite reports errors
- * in the document itself.
+ * Creates the mutants of a document, or those whose names hold one of the texts, and lists those that the kit's requests, the messages
+ * and the lint rules do not detect. Rejects when these report errors in the document itself.
  */
-export async function runMutants(options: MutationOptions): Promise<MutationReport> {
-  const { document, suite, harness, choose, onProgress = () => {} } = options;
+export async function runMutants(document: Node, only: readonly string[]): Promise<MutationReport> {
   const constraints = findConstraints(document);
-  const all = makeMutants(document, constraints);
-  const mutants = choose ? choose(all) : all;
-  const some = { derived: oneOfEach(suite.derived), rows: oneOfEach(suite.rows) };
-  const trial = choose ? { ...suite, ...some } : suite;
-  await requireGoodDocument(document, { suite: trial, harness, constraints });
-
-  const notices = new Map<Mutant, Notice | undefined>();
-  for (const mutant of mutants) {
-    notices.set(mutant, await detect(mutant, { suite, harness, document, constraints }));
-    onProgress(notices.size, mutants.length, [...notices.values()].filter((found) => !found).length);
-  }
-  const left = mutants.filter((mutant) => !notices.get(mutant));
-  const [ofItself, ...linted] = await lintDocuments([
-    document,
-    ...left.map((mutant) => mutant.apply(document)),
-  ]);
-  if (ofItself !== undefined) throw badDocument(ofItself);
-  for (const [index, what] of linted.entries()) {
-    const mutant = left[index];
-    if (mutant && what !== undefined) notices.set(mutant, { by: "lint", what });
-  }
-  return countVerdicts(notices, document, { whole: !choose });
+  const mutants = makeMutants(document, constraints).filter(
+    ({ name }) => only.length === 0 || only.some((text) => name.includes(text)),
+  );
+  await using harness = await openHarness();
+  const suite = { derived: deriveRows(document), rows, messages: deriveMessages(document) };
+  const given = { suite, harness, document, constraints };
+  const itself: Mutant = { kind: "none", pointer: "", name: "the document itself", apply: (same) => same };
+  const notices = new Map<Mutant, Notice | undefined>([[itself, undefined]]);
+  for (const mutant of [itself, ...mutants]) notices.set(mutant, await detect(mutant, given));
+  const left = [...notices.keys()].filter((mutant) => !notices.get(mutant));
+  const linted = await lintDocuments(left.map((mutant) => mutant.apply(document)));
+  for (const [index, mutant] of left.entries()) notices.set(mutant, linted[index]);
+  const wrong = notices.get(itself);
+  // Then every mutant would be reported, and prove nothing.
+  if (wrong) throw new Error(`the suite finds errors in the document as it is: ${wrong.what}`);
+  notices.delete(itself);
+  return countVerdicts(notices, document, { whole: only.length === 0 });
 }
 
 /** Every mutant of a document, in the order of its parts. Throws when two would have one name. */
-export function makeMutants(document: Node, constraints: readonly Constraint[]): Mutant[] {
-  const mutants = [
-    ...mutantsOfConstraints(constraints),
-    ...mutantsOfSchemas(document, constraints),
-    ...mutantsOfMessages(document),
-    ...mutantsOfExtensions(document),
-  ];
-  const names = new Set<string>();
-  for (const { name } of mutants) {
-    if (names.has(name)) throw new Error(`two mutants have the name ${name}`);
-    names.add(name);
-  }
+function makeMutants(document: Node, constraints: readonly Constraint[]): Mutant[] {
+  const mutants = [...mutantsOfConstraints(constraints), ...mutantsOfDocument(document, constraints)];
+  const names = new Set(mutants.map(({ name }) => name));
+  if (names.size < mutants.length) throw new Error("two mutants have one name");
   return mutants;
 }
 
-/** If the suite reported errors in the document itself, it would report every mutant, and prove nothing. */
-async function requireGoodDocument(
-  document: Node,
-  given: { suite: Suite; harness: Harness; constraints: readonly Constraint[] },
-): Promise<void> {
-  const itself: Mutant = { kind: "none", pointer: "", name: "the document itself", apply: (same) => same };
-  const notice = await detect(itself, { ...given, document });
-  if (notice) throw badDocument(notice.what);
-}
-
-function badDocument(what: string): Error {
-  return new Error(`the suite finds errors in the document as it is: ${what}`);
+/** The first error of the project's lint rules in each document; undefined for a document without errors. */
+function lintDocuments(documents: readonly Node[]): Promise<(Notice | undefined)[]> {
+  return withTempDir(async (folder) => {
+    const files = documents.map((_document, index) => join(folder, `${index}.json`));
+    for (const [index, file] of files.entries()) await writeFile(file, JSON.stringify(documents[index]));
+    const reports = await lintFiles(files, ["--config", "redocly.yaml", "--max-problems=1"]);
+    return reports.map(
+      ({ problems: [problem] }) => problem && { by: "lint", what: `${problem.ruleId}: ${problem.message}` },
+    );
+  });
 }
 
 function countVerdicts(
@@ -108,9 +82,8 @@ function countVerdicts(
   const occurring = new Set<unknown>();
   let equivalents = 0;
   for (const [mutant, found] of notices) {
-    const equivalent = EQUIVALENTS.find((one) =>
-      one.matches(mutant, locate(document, holderOf(mutant.pointer))[1]),
-    );
+    const holder = locate(document, holderOf(mutant.pointer))[1];
+    const equivalent = EQUIVALENTS.find((one) => one.matches(mutant, holder));
     if (equivalent) occurring.add(equivalent);
     if (found) killed[found.by] = (killed[found.by] ?? 0) + 1;
     else if (equivalent) equivalents += 1;

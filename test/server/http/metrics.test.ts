@@ -7,7 +7,6 @@ import { runCommand } from "../../helpers/admin.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
-import { begin } from "../../helpers/postgres.ts";
 import { type Receiver, respondWith, startReceiver, until } from "../../helpers/receiver.ts";
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
@@ -176,28 +175,6 @@ describe("the metrics of a server", () => {
     expect(samples.get('refund_statuses_total{status="AUTHORIZED"}')).toBe(1);
     expect(samples.get('http_requests_total{route="/sandbox/clock/advance",status="200"}')).toBe(1);
     expect([...samples.keys()].some((name) => name.startsWith("database_pool"))).toBe(false);
-  });
-
-  test("can be read while calls use all connections, and show that", async () => {
-    await using production = await startProduction();
-    const server = await production.start({ env: { METRICS_PORT: "0" } });
-    const token = await production.issuer.token();
-    await using holder = await begin(production.url);
-    await holder.client.query("lock table subscriptions in share mode");
-
-    const subscription = subscriptionTo("https://receiver.invalid/hooks");
-    const calls = Array.from({ length: 60 }, () =>
-      post(server.url, "/v1/webhook/subscribe", subscription, { token }),
-    );
-    const samples = await until(async () => {
-      const read = await scrape(server);
-      return read.get('database_pool_connections{state="waiting"}') ? read : undefined;
-    });
-    await holder.client.query("rollback");
-    await Promise.all(calls);
-
-    expect(samples.get("database_up")).toBe(1);
-    expect(samples.get("webhook_oldest_due_seconds")).toBe(0);
   });
 
   test("say that the database is gone, and leave out what only it knows", async () => {

@@ -48,25 +48,6 @@ describe("npm run admin", () => {
         (await query(production.url, "select from delivery_attempts where webhook_id = $1", [webhookId]))[1],
     );
 
-  test.each([
-    [["frobnicate"], /^error: unknown command 'frobnicate'\n\nUsage: npm run admin -- \[/],
-    [
-      ["deliveries", "--state", "lost"],
-      /--state.*Allowed choices are exhausted[\s\S]*Usage: .* deliveries \[/,
-    ],
-    [["subscription", "enable"], /^error: too many arguments[\s\S]*Usage: .* subscriptions\|subscription \[/],
-    [
-      ["subscriptions", "rotate-secret", "sub_1", "--overlap", "31d"],
-      /--overlap.*at most 30d[\s\S]*Usage: .* rotate-secret \[/,
-    ],
-    [["redeliver"], /^error: redeliver takes either webhookIds or --exhausted[\s\S]*Usage: .* redeliver \[/],
-  ])("prints its usage for a wrong command line, %j, and exits with 2", async (args, complaint) => {
-    const { code, stdout, stderr } = await run(args);
-
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(complaint);
-  });
-
   test("prints its help, and names the wrong setting or file", async () => {
     const runs = await Promise.all([
       runCommand([]),

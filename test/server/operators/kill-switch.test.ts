@@ -83,26 +83,6 @@ describe("npm run admin --", () => {
     ]);
     expect(none.stdout).toBe("None.\n");
   });
-
-  const ONE_OF_TWO = "takes either --merchant or --all";
-  const ONE_OF_THREE = "takes one of --merchant, --client and --token";
-  const EMPTY = "It must not be empty.";
-  test.each([
-    [["hold", "--reason", "x"], ONE_OF_TWO],
-    [["hold", "--all", "--merchant", "acme", "--reason", "x"], ONE_OF_TWO],
-    [["hold", "--all"], "required option '--reason <text>' not specified"],
-    [["hold", "--all", "--reason", " "], EMPTY],
-    [["release"], ONE_OF_TWO],
-    [["block", "--reason", "x"], ONE_OF_THREE],
-    [["block", "--merchant", "acme", "--token", "jti-1", "--reason", "x"], ONE_OF_THREE],
-    [["block", "--merchant", "acme", "--until", "2026-01-01", "--reason", "x"], "in the future"],
-    [["unblock"], ONE_OF_THREE],
-  ])("refuses %j, because the merchant isn't clear", async (args, complaint) => {
-    const { code, stderr } = await run(...args);
-
-    expect([code, stderr]).toEqual([2, expect.stringContaining(complaint)]);
-    expect([(await run("holds")).stdout, (await run("blocks")).stdout]).toEqual(["None.\n", "None.\n"]);
-  });
 });
 
 /** The cells of a printed table. */

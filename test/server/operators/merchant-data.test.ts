@@ -226,15 +226,6 @@ test.each([
 describe("npm run admin", () => {
   const env = { DATABASE_URL: "postgres://127.0.0.1:9/refunds" };
 
-  test.each([[[]], [["--before", "2026-08-01", "--reference", "Jane"]]])(
-    "erases nothing without exactly one of a time and a reference (%j)",
-    async (options: readonly string[]) => {
-      const { code, stderr } = await runCommand(["erase", "--merchant", "acme", ...options], { env });
-
-      expect([code, stderr]).toEqual([2, expect.stringContaining("either --before or --reference")]);
-    },
-  );
-
   test.each([
     "2099-01-01",
     "2026-02-30",

@@ -6,25 +6,10 @@ import { accept, createSubscriber, startReceiver } from "../../helpers/receiver.
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
-import { eventNames } from "../webhooks/event-schema.ts";
 
-const { document, operations } = readContract("openapi");
+const { document } = readContract("openapi");
 const { all } = readElements(document);
 const keyOf = ({ kind, name }: Element) => `${kind} ${name}`;
-const names = (kind: string) => all.filter((one) => one.kind === kind).map(({ name }) => name);
-
-describe("the elements of the contract", () => {
-  test("are all operations, statuses, events and states of the document", () => {
-    const statuses = operations.flatMap(({ id, statuses }) => statuses.map((status) => `${id} ${status}`));
-
-    expect(names("OPERATION")).toEqual(operations.map(({ id }) => id));
-    expect(names("STATUS").toSorted()).toEqual(statuses.toSorted());
-    expect(names("EVENT")).toEqual(eventNames());
-    expect(names("STATE")).toEqual(["PENDING", "AUTHORIZED", "TERMINAL_FAILED"]);
-    expect(names("FIELD")).toContain("request AllSubscription.details");
-    expect(new Set(all.map(keyOf)).size).toBe(all.length);
-  });
-});
 
 describe("GET /sandbox/coverage", () => {
   const server = useTestServer();

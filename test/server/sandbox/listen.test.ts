@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type ListenOptions, listen } from "../../../server/sandbox/commands/listen.ts";
+import { listen } from "../../../server/sandbox/commands/listen.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery } from "../../client/signed-deliveries.ts";
 import { type Refund, refundOf } from "../../helpers/factories.ts";
 import { startProgram } from "../../helpers/process.ts";
@@ -17,50 +17,13 @@ async function wasSubscribed(subscriptionKey: string): Promise<boolean> {
 }
 
 describe("a listener", () => {
-  async function createListener(options: Partial<ListenOptions> = {}) {
-    const out = new PassThrough({ encoding: "utf8" });
-    const listening = await listen({
-      ...{ url: server.url, token: "sandbox_acme", events: [], secretKey: SECRET_KEY, out },
-      ...options,
-    });
-    const deliver = async (content: unknown) => {
-      const { body, headers } = signDelivery(content, new Date());
-      const { status } = await fetch(listening.receiverUrl, { method: "POST", body, headers });
-      return { status, printed: out.read() };
-    };
-    return { ...listening, deliver };
-  }
-
-  const refund = AUTHORIZED_EVENT.data;
-  const errorDetails = { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "…" };
-  const payment = { paymentId: "pay_1", amount: { currency: "USD", value: 100.5 } };
-  const id = refund.paymentId;
-  test.each([
-    ["refund.authorized", { ...refund, clientReferenceId: null }, `${id}  #2  AUTHORIZED`],
-    [
-      "refund.terminal_failed",
-      { ...refund, paymentStatus: "TERMINAL_FAILED", errorDetails },
-      `${id}  #2  TERMINAL_FAILED CUSTOMER_NOT_DEBITED order-1042`,
-    ],
-    ["payment.settled", { ...payment, status: "SETTLED" }, `${"pay_1".padEnd(40)}  #2  SETTLED 100.50 USD`],
-    ["account.unlinked", { accountId: "acc_1" }, `${"acc_1".padEnd(40)}  #2`],
-    ["customer.created", { customerId: "\u001b[2J\u202ecus" }, `${"�[2J�cus".padEnd(40)}  #2`],
-    ["customer.merged", { into: "cus_1" }, `${"".padEnd(40)}  #2  {"into":"cus_1"}`],
-  ])("prints %s as one line", async (type, data, expected) => {
-    const { deliver, stop } = await createListener();
-    onTestFinished(async () => void (await stop()));
-
-    expect(await deliver({ ...AUTHORIZED_EVENT, type, data })).toEqual({
-      status: 204,
-      printed: `2026-11-25 05:00:00  ${type.padEnd(22)}  ${expected}\n`,
-    });
-  });
-
   test.each(["a reset", "a restart that lost the data"])("subscribes again after %s", async (cause) => {
     let other = await startTestServer();
     onTestFinished(() => other.close());
     const out = new PassThrough({ encoding: "utf8" });
-    const { subscriptionKey, stop } = await createListener({ url: other.url, out });
+    const { subscriptionKey, stop } = await listen({
+      ...{ url: other.url, token: "sandbox_acme", events: [], secretKey: SECRET_KEY, out },
+    });
     if (cause === "a reset") await sandboxOf(other)("resetSandbox");
     else {
       await other.close();

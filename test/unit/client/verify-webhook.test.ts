@@ -154,12 +154,6 @@ describe("a fault of the receiver's own", () => {
     expect(() => verifyWebhook(changed, headers, secretKey, { now })).toThrow(`It matches ${how}`);
   });
 
-  test("is not guessed at otherwise", () => {
-    expect(() => verifyWebhook(body, headers, "another secret\n", { now })).toThrow(
-      /^No signature matches: another secret, or a changed delivery\.$/,
-    );
-  });
-
   test.each([
     ["was parsed before", JSON.parse(body)],
     ["is an ArrayBuffer", new TextEncoder().encode(body).buffer],

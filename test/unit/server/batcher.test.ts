@@ -60,23 +60,6 @@ describe("a batcher", () => {
     expect(await Promise.all(ofA)).toEqual(["did a1", "did a2"]);
   });
 
-  test("runs each item of a failed run alone, so that one does not fail the others", async () => {
-    const done: (readonly string[])[] = [];
-    const add = createBatcher(async (items: readonly string[]) => {
-      done.push(items);
-      if (items.includes("bad")) throw new Error("refused");
-      return items;
-    });
-
-    const results = await Promise.allSettled(["a", "bad", "c"].map((item) => add(item)));
-
-    expect(done).toEqual([["a", "bad", "c"], ["a"], ["bad"], ["c"]]);
-    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    await expect(add("bad")).rejects.toThrow("refused");
-    expect(done.slice(4)).toEqual([["bad"]]);
-    expect(await add("d")).toBe("d");
-  });
-
   test("does not wait for items that are run alone", async () => {
     const alone = new Map<string, (result: string) => void>();
     const { begun, add, addAll } = createWork({

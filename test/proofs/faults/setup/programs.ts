@@ -25,11 +25,7 @@ export function findOrSkip(context: Skipping, fault: string, name: string, debia
 }
 
 /** A program that runs until the end of the test, such as one between the server and PostgreSQL. */
-export type Proxy = {
-  readonly port: number;
-  /** What it has written to its standard error. */
-  readonly output: () => string;
-};
+type Proxy = { readonly port: number };
 
 /** Writes a configuration, and runs a program on it as a user that is not root. */
 async function start(
@@ -54,7 +50,7 @@ async function start(
     .catch((cause: unknown) => {
       throw new Error(`${program} does not listen: ${output}`, { cause });
     });
-  return { port, output: () => output };
+  return { port };
 }
 
 /** Rejects while nothing listens there. */
@@ -74,13 +70,11 @@ export async function killProgram(child: ChildProcess): Promise<void> {
  *
  * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
  * @param ports where the servers listen, in the order of the example, which may have more of them
- * @param probePorts where they serve probes, if not there
  */
 export async function startHaProxy(
   program: string,
   example: "haproxy.cfg" | "balancer.cfg",
   ports: readonly number[],
-  probePorts = ports,
 ): Promise<Proxy> {
   const template = await readFile(`docs/operators/${example}`, "utf8");
   let index = 0;
@@ -90,9 +84,9 @@ export async function startHaProxy(
       template
         .replace(/bind \S+/, `bind 127.0.0.1:${port}`)
         .replace(/^( {2}server \S+) \S+ check.*/gm, (_, server) => {
-          const addresses = `127.0.0.1:${ports[index]} check port ${probePorts[index]}`;
+          const port = ports[index];
           index += 1;
-          return index > ports.length ? "" : `${server} ${addresses}`;
+          return port === undefined ? "" : `${server} 127.0.0.1:${port} check`;
         }),
     (file) => [program, "-db", "-f", file],
   );

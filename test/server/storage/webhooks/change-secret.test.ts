@@ -68,24 +68,6 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
     });
   });
 
-  test("is unchanged when the command is repeated, and an overlap of 0 ends the previous one", async () => {
-    await change("second", 24);
-
-    const repeated = await change("second", 48, { now: plusHours(1) });
-    const third = await change("third", 1, { now: plusHours(2) });
-    const signing = await secretsAt(plusHours(3));
-    const ended = await change("second", 0, { now: plusHours(4) });
-
-    expect([repeated, third, signing, ended]).toEqual([
-      { kind: "unchanged", oldSecretUntil: plusHours(24) },
-      { kind: "overlapping", oldSecretUntil: plusHours(24) },
-      ["second", "first"],
-      { kind: "changed", oldSecretUntil: null },
-    ]);
-    expect(await secretsAt(plusHours(5))).toEqual(["second"]);
-    expect((await stored()).old_secret_ciphertext).toBeNull();
-  });
-
   test("is changed by only one of two simultaneous commands, and both report which", async () => {
     const wishes = ["second", "third", "fourth"];
 

@@ -59,16 +59,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     return attempt;
   }
 
-  test("are claimed once, as many as requested, and only when due", async () => {
-    for (const id of ["acc_1", "acc_2", "acc_3"]) await emit(id);
-
-    expect(await claim(10, new Date(NOW.getTime() - 1))).toEqual([]);
-    const claims = [await claim(2), await claim(2), await claim(2)];
-
-    expect(claims.map(({ length }) => length)).toEqual([2, 1, 0]);
-    expect(new Set(claims.flat().map(({ webhookId }) => webhookId)).size).toBe(3);
-  });
-
   test("are claimed and recorded by looking at few pages, however many wait", async () => {
     await fill(database.db, merchant, subscriptionKey);
 
@@ -143,19 +133,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
 
       expect(await claim()).toMatchObject([{ webhookId: attempt.webhookId }]);
       expect(await record(attempt)).toBe(false);
-    });
-
-    test("is given once, and records one result", async () => {
-      await emit();
-      const claimed = await Promise.all([claim(), claim(), claim()]);
-      const [attempt] = claimed.flat();
-      if (!attempt) throw new Error("nothing is due");
-
-      const recorded = await Promise.all([record(attempt), record(attempt)]);
-
-      expect(claimed.flat().length).toBe(1);
-      expect(recorded.toSorted()).toEqual([false, true]);
-      expect(await states()).toEqual([["DELIVERED", 1]]);
     });
   });
 

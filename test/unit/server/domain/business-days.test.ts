@@ -3,6 +3,8 @@ import { Temporal } from "temporal-polyfill";
 import { describe, expect, test } from "vitest";
 import {
   addBusinessDays,
+  calendarDayOf,
+  holidaysBefore,
   isBusinessDay,
   isInCalendar,
   plusBusinessDays,
@@ -113,6 +115,29 @@ describe("refundDueAt", () => {
       }),
     );
   });
+});
+
+test.each([
+  ["2026-11-28T04:59:59Z", "2026-11-27", null],
+  ["2026-11-28T05:00:00Z", "2026-11-28", "Saturday"],
+  ["2026-11-29T12:00:00Z", "2026-11-29", "Sunday"],
+  ["2026-11-26T12:00:00Z", "2026-11-26", "Thanksgiving Day"],
+])("%s is the Eastern date %s, which is closed for %s", (instant, day, closedFor) => {
+  expect(calendarDayOf(new Date(instant))).toEqual({ date: day, closedFor });
+});
+
+test.each([
+  ["2026-11-19", []],
+  ["2026-12-01", ["Thanksgiving Day"]],
+  ["2027-01-06", ["New Year's Day"]],
+  ["2026-11-27", ["Thanksgiving Day"]],
+])("the wait for a refund that is due on %s is longer by %j", (due, names) => {
+  expect(holidaysBefore(eastern(`${due}T00:00:00`))).toEqual(names);
+});
+
+test("a number of business days is whole, and not negative", () => {
+  for (const count of [-1, 0.5])
+    expect(() => addBusinessDays(date("2026-11-25"), count)).toThrow(`not ${count}`);
 });
 
 describe("plusBusinessDays", () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   CIRCUMSTANCES,
   endsSubscription,
@@ -90,6 +90,7 @@ describe("the delay after a failed attempt", () => {
 });
 
 describe("Retry-After", () => {
+  beforeEach(() => void vi.stubEnv("TZ", "America/New_York"));
   afterEach(() => void vi.unstubAllEnvs());
 
   test.each([
@@ -103,6 +104,10 @@ describe("Retry-After", () => {
     ["soon", 0],
     ["Mon, 16 Nov 2026 15:02:00 GMT", 120_000],
     ["Monday, 16-Nov-26 15:02:00 GMT", 120_000],
+    ["Mon Nov 16 15:02:00 2026", 120_000], // as asctime writes it, and without a zone
+    ["Mon, 16 Nov 2026 16:02:00 +0100", 120_000],
+    ["2026-11-16T15:02:00Z", 0],
+    ["on Mon, 16 Nov 2026 15:02:00 GMT", 0],
     ["Sun, 06 Nov 1994 08:49:37 GMT", 0],
     ["Mon, 99 Nov 2026 15:02:00 GMT", 0],
   ])("%j asks for %d ms", (header, retryAfterMs) => {

@@ -3,7 +3,9 @@ import {
   type InHandHere,
   MAX_TIMEOUTS,
   nextTimeouts,
+  paceOf,
   type ShareHolder,
+  SLOW_MS,
   shareFairly,
 } from "../../../../server/domain/fair-shares.ts";
 
@@ -60,6 +62,19 @@ describe("the fair share of a subscription", () => {
     expect(share(two, [inHand(proven("y", "acme"), 62)])).toMatchObject({ a: 1, b: 1 });
   });
 
+  test("comes first for the subscriptions of a merchant that have timed out least", () => {
+    const holders = [
+      unproven("a", "acme", 3),
+      unproven("b", "acme", 1),
+      unproven("c", "acme"),
+      proven("d", "acme"),
+    ];
+
+    const order = shareFairly(holders, [], LIMITS).map(({ subscriptionKey }) => subscriptionKey);
+
+    expect(order).toEqual(["c", "d", "b", "a"]);
+  });
+
   test("is small until the receiver has responded in time, and one after several timeouts", () => {
     const next = [null, 1, 2, 3].map((timeouts) => share([unproven("a", "acme", timeouts)]));
 
@@ -113,4 +128,10 @@ describe("the timeouts of a subscription in a row", () => {
   ] as const)("%s", (_, pace, after) => {
     expect([null, 0, 1, MAX_TIMEOUTS].map((timeouts) => nextTimeouts(timeouts, pace))).toEqual(after);
   });
+});
+
+test("an attempt is silent when it timed out, and slow when its response took longer than two seconds", () => {
+  const paces = [SLOW_MS, SLOW_MS + 1].map((milliseconds) => paceOf({ timedOut: false, milliseconds }));
+
+  expect([...paces, paceOf({ timedOut: true, milliseconds: 1 })]).toEqual(["quick", "slow", "silent"]);
 });

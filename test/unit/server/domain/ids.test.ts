@@ -4,6 +4,7 @@ import {
   createPaymentId,
   createRefundId,
   createSubscriptionKey,
+  firstIdSince,
 } from "../../../../server/domain/ids.ts";
 
 test.each([
@@ -30,4 +31,17 @@ test("ids have the time of a clock that was set back by more than a minute", () 
 
   expect([ahead, corrected]).toEqual([now + 86_400_000, now]);
   vi.restoreAllMocks();
+});
+
+test("ids of a time and later ones begin there, in their order, and earlier ones do not", () => {
+  const now = Date.now();
+  const [first, later] = [
+    firstIdSince("evt_", new Date(now - 1)),
+    firstIdSince("evt_", new Date(now + 60_000)),
+  ];
+  const id = createEventId();
+
+  expect(first).toMatch(/^evt_[0-9a-f]{8}-[0-9a-f]{4}-7$/);
+  expect([first < id, id < later]).toEqual([true, true]);
+  expect(firstIdSince("evt_", new Date(-1))).toBe("evt_00000000-0000-7");
 });

@@ -34,6 +34,7 @@ test.each([
   ["512 characters", LONGEST, LONGEST],
   ["513 characters", `${LONGEST}x`, undefined],
   ["no value", "a", undefined],
+  ["one member that is wrong among others", "a=1,b", undefined],
   ["another equals sign", "a=b=c", undefined],
   ["upper case in a key", "A=1", undefined],
   ["a character that is not ASCII", "a=é", undefined],

@@ -23,37 +23,6 @@ function createLimit(total: number, perMerchant: number) {
   return { arrive, hasSlot, refusalOf };
 }
 
-test("a slot is taken on arrival, and free again once it is left, which counts once", () => {
-  const { arrive, hasSlot } = createLimit(2, 2);
-  const first = arrive("acme");
-  arrive("globex");
-  expect(hasSlot("initech")).toBe(false);
-
-  first.leave();
-  first.leave();
-  arrive("initech");
-  expect(hasSlot("umbrella")).toBe(false);
-});
-
-test("a merchant with its share is refused by each of its tokens, on arrival once the token is known, and no other", () => {
-  const { arrive, hasSlot, refusalOf } = createLimit(4, 2);
-  const first = arrive("acme");
-  arrive("another token", "acme");
-
-  expect(() => arrive("a third token", "acme")).toThrow(
-    expect.objectContaining({ problem: expect.objectContaining(unavailable) }),
-  );
-  expect(["acme", "another token", "a third token", "globex"].map(hasSlot)).toEqual([
-    false,
-    false,
-    false,
-    true,
-  ]);
-  expect(refusalOf("acme")).toBe("merchant full");
-  first.leave();
-  expect(hasSlot("a third token")).toBe(true);
-});
-
 test("a slot is kept while its work is done, although the caller has gone", async () => {
   const { arrive, hasSlot } = createLimit(1, 1);
   const slot = arrive("acme");

@@ -73,14 +73,6 @@ test.each([
 });
 
 test.each([
-  [head(`${REFUND}?a=b`), REFUND],
-  [head("GET /sandbox/payments/pay_settled"), "/sandbox/payments/{paymentId}"],
-])("a request is refused with a query, and with parameters in its path", async (text, route) => {
-  expect((await exchange(url, text)).status).toBe(503);
-  expect(observed).toEqual([{ route, status: 503, milliseconds: 0 }]);
-});
-
-test.each([
   ["another path", head("/v1/refund"), {}],
   ["another method", head(`PUT ${REFUND}`), {}],
   ["no Host", head(REFUND, { Host: null }), {}],

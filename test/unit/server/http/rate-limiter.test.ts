@@ -30,19 +30,6 @@ function createTestLimiter(requestsPerSecond = 100, nowMs = 1_000) {
 const served = (takes: readonly Take[]) => takes.filter(({ waitMs }) => waitMs === 0).length;
 
 describe("a rate limit of a hundred requests a second", () => {
-  test("allows each merchant a burst of two hundred, and returns how many are left", async () => {
-    const { take, takeAll } = createTestLimiter();
-
-    const taken = await takeAll(201);
-    const ofAnother = await take("globex");
-
-    expect(served(taken)).toBe(200);
-    for (const first of [taken[0], ofAnother])
-      expect(first).toEqual({ remaining: 199, fullInMs: 10, waitMs: 0 });
-    expect(taken[199]).toEqual({ remaining: 0, fullInMs: 2000, waitMs: 0 });
-    expect(taken[200]).toEqual({ remaining: 0, fullInMs: 2000, waitMs: 10 });
-  });
-
   test("allows one more request every ten milliseconds after a burst, and never more than another burst", async () => {
     const { takeAll, pass } = createTestLimiter();
     await takeAll(200);
@@ -95,23 +82,6 @@ describe("servers that share a rate limit", () => {
     await vi.advanceTimersByTimeAsync(50);
 
     expect(reports).toEqual([5, 3]);
-  });
-
-  test("report several requests at once, and refuse what the other servers' requests leave no room for", async () => {
-    const reports: number[] = [];
-    let fullInMs = 0;
-    const report = async ({ calls, msPerCall }: { calls: number; msPerCall: number }) => {
-      reports.push(calls);
-      fullInMs += calls * msPerCall + 500; // another server has let fifty through before each report
-      return fullInMs;
-    };
-    const { take } = createRateLimiter({ requestsPerSecond: 100, report, logger, nowMs: () => 1_000 });
-
-    const taken = await Promise.all(Array.from({ length: 300 }, () => take("acme")));
-
-    // Each report adds 100 ms for ten requests and 500 ms of the others: 600 ms, which fit into 2,000 ms three times and a part.
-    expect(served(taken)).toBe(40);
-    expect(reports).toEqual([10, 10, 10, 10]);
   });
 
   test("count alone for a second after a report has failed", async () => {
