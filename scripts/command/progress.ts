@@ -13,22 +13,11 @@ export type Progress = {
   clear(): void;
 };
 
-/**
- * Shows progress on a terminal. Elsewhere, such as in the log of a CI job, a line can't be replaced: there it prints one at
- * most every `logMs`, and without `logMs` none.
- */
-export function createProgress(stream: ProgressStream, { logMs = Number.POSITIVE_INFINITY } = {}): Progress {
-  if (stream.isTTY) {
-    return {
-      show: (text) => void stream.write(`\r\u001B[K${text.slice(0, (stream.columns ?? 80) - 1)}`),
-      clear: () => void stream.write("\r\u001B[K"),
-    };
-  }
-  let loggedAt = performance.now();
-  const show = (text: string) => {
-    if (performance.now() - loggedAt < logMs) return;
-    loggedAt = performance.now();
-    stream.write(`${text}\n`);
+/** Shows progress on a terminal. Elsewhere, such as in the log of a CI job, a line can't be replaced, and there is none. */
+export function createProgress(stream: ProgressStream): Progress {
+  if (!stream.isTTY) return { show: () => {}, clear: () => {} };
+  return {
+    show: (text) => void stream.write(`\r\u001B[K${text.slice(0, (stream.columns ?? 80) - 1)}`),
+    clear: () => void stream.write("\r\u001B[K"),
   };
-  return { show, clear: () => {} };
 }

@@ -68,4 +68,3 @@ export type Handler<Id extends OperationId> = (request: ValidRequest<Id>) => Pro
 /** One handler for each of these operations, no more and no fewer. */
 export type HandlersOf<Ids extends OperationId> = { [Id in Ids]: Handler<Id> };
 export type Handlers = HandlersOf<PublishedId>;
-export type SandboxHandlers = HandlersOf<SandboxId>;

@@ -6,8 +6,6 @@ import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL("../../", import.meta.url)),
-    // Shows progress at once.
-    disableConsoleIntercept: true,
     projects: [
       toProject("faults", ["test/helpers/setup/databases.ts"]),
       // Each has a cluster of its own.

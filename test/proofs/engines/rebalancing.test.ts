@@ -1,26 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createRefundId } from "../../../server/domain/ids.ts";
-import { firstStatus } from "../../../server/domain/refunds.ts";
-import type { PaymentKey } from "../../../server/storage/payments/payment-record.ts";
-import { openStore } from "../../../server/storage/store.ts";
-import {
-  createDistributed,
-  findWorkerOf,
-  hostOf,
-  requireCitus,
-  startCluster,
-} from "../../helpers/cluster.ts";
+import { hostOf } from "../../helpers/cluster.ts";
 import { type PostgresServer, portOf, query } from "../../helpers/postgres.ts";
-import { until } from "../../helpers/receiver.ts";
-import {
-  createPayment,
-  createSubscription,
-  LATER,
-  LONG_AGO,
-  newMerchant,
-} from "../../helpers/store-factories.ts";
 import {
   conclude,
   countCalls,
@@ -29,7 +10,6 @@ import {
   startDeployment,
   startLoad,
 } from "./deployment.ts";
-import { inDatabase } from "./filled.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 const LOAD_MS = 3_000;
@@ -87,40 +67,4 @@ test("a third worker gets its share of the rows under load: no result is wrong, 
   });
   expect(shards.map((row) => row.shards)).toEqual([5, 5, 6]);
   expect(meanwhile.acknowledged).toBeGreaterThan(0);
-});
-
-test("refunds of several merchants are saved, and what waits is found once, though a shard has just moved", async () => {
-  await using cluster = await startCluster({ programs: requireCitus() });
-  const databaseUrl = await createDistributed(cluster, "refunds");
-  await inDatabase(databaseUrl, async (database) => {
-    const store = await openStore(database);
-    const createOne = async (merchant: string) => {
-      await createSubscription(database.db, merchant);
-      return createPayment(database.db, { merchant, settledAt: LONG_AGO });
-    };
-    const moving = await createOne(newMerchant());
-    const other = await createOne(newMerchant());
-    const decideOne = async (payment: PaymentKey) => {
-      const { original } = await store.loadOriginal(payment);
-      if (!original) throw new Error(`no payment ${payment.paymentId}`);
-      return {
-        ...{ paymentId: createRefundId(), merchant: payment.merchant, original, amountCents: 1_00 },
-        ...{ requestKey: randomUUID(), clientReferenceId: null, softDescriptor: null, now: LATER },
-        decision: firstStatus(original, 1_00, { now: LATER, held: false }),
-      };
-    };
-
-    for (const count of [1, 2, 3, 4]) {
-      const from = await findWorkerOf(databaseUrl, moving.merchant);
-      const to = cluster.workers.find((worker) => portOf(worker) !== from);
-      if (!to) throw new Error("no other worker");
-      const refunds = [await decideOne(other), await decideOne(moving)];
-      await moveRows(databaseUrl, moving.merchant, to, "block_writes");
-
-      expect(await store.saveRefunds(refunds)).toEqual([true, true]);
-      await until(async () => (await store.readBacklog(LATER)).deliveries.due === 2 * count);
-      expect(await store.listWaiting({ now: LATER, after: "", limit: 10 })).toHaveLength(2);
-    }
-    await store.close();
-  });
 });

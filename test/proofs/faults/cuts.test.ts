@@ -13,7 +13,7 @@ import { query } from "../../helpers/postgres.ts";
 import { startReceiver, until } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { spawnServer } from "../../helpers/server.ts";
-import { record, reportProgress } from "./setup/figures.ts";
+import { record } from "./setup/figures.ts";
 import { postgresEnv } from "./setup/lasting-store.ts";
 import { send } from "./setup/load.ts";
 
@@ -66,7 +66,7 @@ test("a connection cut at any message of a refund leaves it whole or absent, and
     expect(shape.length).toBeGreaterThanOrEqual(2);
     const cuts = cutsOf(shape);
 
-    for (const [index, cut] of cuts.entries()) {
+    for (const cut of cuts) {
       const request = await newRefund();
       await prepare[form]();
       proxy.watch(request.paymentId, cut);
@@ -90,8 +90,6 @@ test("a connection cut at any message of a refund leaves it whole or absent, and
       if (served) expect(repeated.body.existing?.paymentId).toBe(response.body.paymentId);
       expect(await rowsOf(request)).toEqual(WHOLE);
       resources.push(repeated.status === 201 ? repeated.body.paymentId : repeated.body.existing.paymentId);
-      if (index % 5 === 4)
-        reportProgress(`connection cut, statements ${form}`, index + 1, cuts.length, counted);
     }
   }
 

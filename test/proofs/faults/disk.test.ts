@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { SANDBOX } from "../../helpers/process.ts";
 import { until } from "../../helpers/receiver.ts";
-import { runServer, spawnServer } from "../../helpers/server.ts";
+import { spawnServer } from "../../helpers/server.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 import { record } from "./setup/figures.ts";
 import { createCrashableStore } from "./setup/lasting-store.ts";
@@ -53,33 +53,31 @@ async function createSmallDisk(megabytes: number) {
   });
   const [line] = await once(holder.stdout ?? holder, "data");
   if (!String(line).includes("mounted")) throw new Error(`no disk was made: ${line}`);
-  const inside = (command: readonly string[]) => [
-    "nsenter",
-    "--target",
-    `${holder.pid}`,
-    ...ENTER,
-    "--",
-    ...command,
-  ];
   return {
     /** Its path inside the namespace. */
     folder,
     /** The path of the same files for this process. */
     seenFromHere: `/proc/${holder.pid}/root${folder}`,
     /** Wraps a command line so that it runs inside the namespace, which a process enters at its root. */
-    command: (command: readonly string[]) => inside(["env", `--chdir=${process.cwd()}`, ...command]),
-    setReadOnly(readOnly: boolean) {
-      const [program = "", ...args] = inside(["mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, folder]);
-      execFileSync(program, args);
-    },
+    command: (command: readonly string[]) => [
+      ...[
+        "nsenter",
+        "--target",
+        `${holder.pid}`,
+        ...ENTER,
+        "--",
+        "env",
+        `--chdir=${process.cwd()}`,
+        ...command,
+      ],
+    ],
   };
 }
 
 const possible = canMakeDisk();
 const onDisk = test.skipIf(!possible);
 // Reported with the figures, so that nobody thinks it was tested.
-if (!possible)
-  record("disk full, folder read-only (this machine lets nobody make a disk of their own)", { rounds: 0 });
+if (!possible) record("disk full (this machine lets nobody make a disk of their own)", { rounds: 0 });
 
 async function fill(disk: SmallDisk): Promise<void> {
   // More than the free space: it fills the disk, then fails.
@@ -156,24 +154,5 @@ test.skipIf(!root)(
     expect(found).toEqual(Array(PROBES).fill(503));
     expect(counted["ms until ready"]).toBeLessThan(5_000);
     await trial.conclude();
-  },
-);
-
-const takings: [name: string, take: (disk: SmallDisk) => Promise<void>][] = [
-  ["on a full disk", fill],
-  ["read-only", async (disk) => disk.setReadOnly(true)],
-];
-
-onDisk.each(takings)(
-  "a folder that is %s when the server starts is named, and it ends with 1",
-  async (name, take) => {
-    const disk = await createSmallDisk(MEGABYTES);
-    await take(disk);
-
-    const exit = await runServer({ PORT: "0", DATA_DIR: disk.folder }, { command: disk.command(SANDBOX) });
-
-    expect(exit).toEqual({ code: 1, signal: null, stdout: "", stderr: expect.stringMatching(/^.+\n$/) });
-    expect(exit.stderr).toContain("DATA_DIR");
-    record(`folder ${name} at the start`, { "logged, and ended with 1": 1 });
   },
 );

@@ -5,7 +5,7 @@ import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { query } from "../../helpers/postgres.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { spawnServer } from "../../helpers/server.ts";
-import { ROUNDS, record, reportProgress } from "./setup/figures.ts";
+import { ROUNDS, record } from "./setup/figures.ts";
 
 const CONNECTIONS = 800;
 /** After which balancers count a probe as failed, in milliseconds. */
@@ -42,7 +42,6 @@ test("a crowd of new connections leaves nine of ten probes with a response in ti
     prober.child.stdin.end();
     const [, text = ""] = (await prober.exit).stdout.split("\n");
     took.push(...(JSON.parse(text) as (number | null)[]));
-    reportProgress("crowd of connections", round, ROUNDS, { probes: took.length });
   }
 
   const sorted = took.filter((ms) => ms !== null).sort((a, b) => a - b);

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { citationsIn, toPage } from "../../../scripts/docs/pages.ts";
-import { badgesOf } from "../../../scripts/docs/reference.ts";
+import { toPage } from "../../../scripts/docs/pages.ts";
 import { runProgram } from "../../helpers/process.ts";
 
 const pageOf = (file: string) => toPage(readFileSync(file, "utf8"), file);
@@ -65,23 +64,4 @@ test("the site builds, and no link in it leads nowhere", { timeout: 300_000 }, a
   const { code, stderr } = await runProgram([process.execPath, "scripts/docs/docs.ts", "--if-stale"]);
 
   expect([code, stderr]).toEqual([0, expect.any(String)]);
-});
-
-test("a badge of the reference leads to the heading of its clause or decision", () => {
-  expect(
-    badgesOf([
-      { kind: "specified", clause: "2.3" },
-      { kind: "decided", decision: "D01" },
-    ]),
-  ).toBe(
-    '<span class="sources"><a class="source specified" href="interface.html#23-amountcurrency" title="2.3 amount.currency">specified 2.3</a> ' +
-      '<a class="source decided" href="decisions.html#d01-two-spellings-of-the-reference" title="D01 Two spellings of the reference">decided D01</a></span>',
-  );
-});
-
-test("the sources of listed values and of transitions count as citations", () => {
-  const names = citationsIn(readContract("openapi").document).map(({ name }) => name);
-
-  expect(names).toContain("RefundStatus PENDING");
-  expect(names).toContain("RefundStatus transition 1");
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,6 @@ import { parseAllDocuments } from "yaml";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { isAllowedAddress } from "../../../server/webhooks/target.ts";
-import { outputOf } from "../../helpers/process.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
 const operate = (name: string) => readFile(join(ROOT, "server/operators/run", name), "utf8");
@@ -26,23 +25,6 @@ const settings: Record<string, string> = manifest("ConfigMap").data;
 const { labels } = manifest("Deployment").spec.template.metadata;
 
 describe("the manifests for Kubernetes", () => {
-  test("are as the types of the API's own OpenAPI document say", async () => {
-    const lines = manifests.map((value, index) => {
-      const type = `import("kubernetes-models/${value.apiVersion}/${value.kind}").I${value.kind}`;
-      return `export const manifest${index}: ${type} = ${JSON.stringify(value)};\n`;
-    });
-    const folder = await folderOfTest();
-    const file = join(folder, "manifests.ts");
-    await writeFile(file, lines.join(""));
-    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
-    const options = ["--strict", "--noEmit", "--skipLibCheck", "--module", "esnext"];
-
-    // The compiler names unknown and missing members, wrong types and wrong values.
-    await outputOf(["tsc", ...options, "--moduleResolution", "bundler", "--types", "node", file], {
-      cwd: folder,
-    });
-  });
-
   test("give the server settings that it takes, and name its ports and paths", async () => {
     const folder = await folderOfTest();
     const secrets = {

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Db } from "../../../server/storage/database/tables.ts";
@@ -76,24 +75,6 @@ describe("the record of what operators did", () => {
     expect(new Set(written.map(({ runId }) => runId)).size).toBe(4);
     for (const { head } of logged)
       expect(await database.run(["audit", "verify", "--head", head])).toMatchObject({ code: 0 });
-  });
-
-  test("has which file was fed, and its counts", async () => {
-    await using database = await createEmpty();
-    const put = (paymentId: string, value: unknown) =>
-      JSON.stringify({ op: "put", merchant: "acme", paymentId, amount: { currency: "USD", value } });
-    const file = [put("pay_1", 1), put("pay_2", 0), put("pay_3", 1), put("pay_1", 1), put("pay_4", -1)].join(
-      "\n",
-    );
-
-    await database.run(["payments"], file);
-
-    const [ended] = await database.list();
-    expect(ended?.details).toEqual({
-      sha256: hash("sha256", file),
-      bytes: file.length,
-      ...{ lines: 5, applied: 2, unchanged: 1, refused: 2 },
-    });
   });
 });
 

@@ -5,7 +5,7 @@ import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
 import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
 import type { Settings } from "../../helpers/process.ts";
-import { post, runServer, spawnServer, startTestServer } from "../../helpers/server.ts";
+import { post, spawnServer, startTestServer } from "../../helpers/server.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
 /** So long a request that is being sent has, also on a busy machine. */
@@ -44,18 +44,6 @@ test("a server that gets SIGTERM is not ready, and serves new connections for ST
   const { code } = await server.exit;
 
   expect([status, code]).toEqual([201, 0]);
-});
-
-test("production that lacks a setting ends with 1 and names it", async () => {
-  await using production = await startProduction();
-  const { AUTH_JWKS_URL: _, ...env } = production.env;
-
-  expect(await runServer(env)).toEqual({
-    code: 1,
-    signal: null,
-    stdout: "",
-    stderr: "AUTH_JWKS_URL is required in production: the address of the issuer's public keys.\n",
-  });
 });
 
 test("a stopping server waits for requests that are being sent, cuts off stalled ones, and is not ready", async () => {

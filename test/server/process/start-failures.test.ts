@@ -3,7 +3,7 @@ import { readConfig } from "../../../server/config/config.ts";
 import { explainStartFailure } from "../../../server/process/start-failure.ts";
 import { listenForSockets } from "../../helpers/network/local-server.ts";
 import type { Settings } from "../../helpers/process.ts";
-import { runServer, startTestServer } from "../../helpers/server.ts";
+import { startTestServer } from "../../helpers/server.ts";
 
 /** Why a server with these settings doesn't start, as its process would print it. */
 async function explainRefusal(env: Settings): Promise<string> {
@@ -35,19 +35,4 @@ describe("a server that can't start", () => {
       );
     },
   );
-
-  test.each([
-    ["--port", "70000"],
-    ["--seed", "2147483648"],
-    ["--seed", "seven"],
-    ["--tomorrow", "now"],
-  ])("prints its usage for %s %s, and exits with 2", async (option, value) => {
-    const command = [process.execPath, "server/sandbox/cli.ts", option, value];
-
-    const { code, stdout, stderr } = await runServer({}, { command });
-
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/^error: (option '|too many arguments)/);
-    expect(stderr).toContain("Usage: npm start -- [options]");
-  });
 });

@@ -1,5 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
-import { KEYWORDS, type Keyword } from "../../../openapi/document/keywords.ts";
+import { expect, test } from "vitest";
 import { readForm } from "../../../scripts/console/console-forms.ts";
 
 /** What the console knows of the only field of a form. */
@@ -21,14 +20,6 @@ test.each<[schema: object, hint: string | undefined]>([
   [{ type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 }, "more than 0, less than 1"],
 ])("a field of the console with %j has the hint %j", (schema, hint) => {
   expect(readField(schema)).toMatchObject({ required: true, hint });
-});
-
-test("a form shows the hint of a new keyword by its entry in the table alone", () => {
-  const entry: Keyword = { limits: "text", hint: (value) => `in the alphabet ${value}` };
-  Object.assign(KEYWORDS, { "x-alphabet": entry });
-  onTestFinished(() => void Reflect.deleteProperty(KEYWORDS, "x-alphabet"));
-
-  expect(readField({ type: "string", "x-alphabet": "Greek" })?.hint).toBe("in the alphabet Greek");
 });
 
 test.each([

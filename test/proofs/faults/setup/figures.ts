@@ -8,11 +8,6 @@ export const SEED = Number(process.env.FAULT_SEED ?? 1);
 /** The counts of a fault test. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** Shows the progress of a test. */
-export function reportProgress(fault: string, round: number, rounds: number, figures: Figures): void {
-  console.log(`  ${fault}: round ${round} of ${rounds}, ${toText(figures)}`);
-}
-
 /** Passes the figures of a fault to the command, which prints them all at the end. */
 export function record(fault: string, figures: Figures): void {
   report(`${fault}: ${toText(figures)}`);

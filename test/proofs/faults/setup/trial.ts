@@ -3,7 +3,7 @@ import { dollars, type Subscription, subscriptionTo } from "../../../helpers/fac
 import type { ServerProcess } from "../../../helpers/process.ts";
 import { type Responder, startReceiver, until } from "../../../helpers/receiver.ts";
 import { sandboxOf } from "../../../helpers/sandbox.ts";
-import { type Figures, record, reportProgress } from "./figures.ts";
+import { type Figures, record } from "./figures.ts";
 import { ACME, createLedger, send, startLoad } from "./load.ts";
 import { countLosses, endSubscriptions, repeatUnknown } from "./losses.ts";
 
@@ -57,13 +57,9 @@ export async function startTrial<Server extends { readonly url: string }>(
       totals[name] = (totals[name] ?? 0) + (await repeatUnknown(lastServer(), ledger));
       lost.push(...(await endSubscriptions(lastServer(), ledger)));
     },
-    /** Does something so many times, and shows the progress. */
+    /** Does something so many times. */
     async repeat(rounds: number, work: (round: number) => Promise<unknown>) {
-      for (let round = 1; round <= rounds; round += 1) {
-        await work(round);
-        const figures = { ...totals, ...counted, acknowledged: ledger.acknowledged.size, lost: lost.length };
-        reportProgress(fault, round, rounds, figures);
-      }
+      for (let round = 1; round <= rounds; round += 1) await work(round);
       totals.rounds = rounds;
     },
     /** Compares what is stored and delivered with what the callers know, records it, and asserts that nothing is lost or doubled. */
