@@ -47,10 +47,7 @@ export async function unblock(db: Db, { kind, name }: Blocked): Promise<boolean>
 }
 
 /** Servers are notified when the transaction commits. */
-async function changeAndNotify<Result>(
-  db: Db,
-  change: (transaction: Db) => Promise<Result>,
-): Promise<Result> {
+async function changeAndNotify<Result>(db: Db, change: (transaction: Db) => Promise<Result>) {
   return db.transaction().execute(async (transaction) => {
     const result = await change(transaction);
     await sql`select pg_notify(${BLOCKS_CHANNEL}::text, '')`.execute(transaction);

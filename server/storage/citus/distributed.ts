@@ -4,11 +4,13 @@ import { ACTS, type Act, type Acts, type Batches, createBatches, type StoreParts
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Database } from "../database/database.ts";
 import type { Db } from "../database/tables.ts";
-import { isUnavailable, repeatAfterConflicts } from "../database/unavailable.ts";
+import { repeatAfterConflicts } from "../database/unavailable.ts";
 import { reconcileIn } from "../operators/reconcile.ts";
 import { findDue } from "../payments/due-refunds.ts";
 import { findMissing, findNewestRefund, readLastPayout } from "../payments/high-water-mark.ts";
-import { findByRequestKey } from "../payments/payment-record.ts";
+import { isHeld } from "../payments/holds.ts";
+import { findByRequestKey, isOneOf } from "../payments/payment-record.ts";
+import { isAnyWaiting, LAST_POSITION, type Published, takeTurn } from "../payments/payouts.ts";
 import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "../payments/refunds.ts";
 import { toResults } from "../webhooks/attempts.ts";
 import { readBacklog } from "../webhooks/backlog.ts";
@@ -16,9 +18,7 @@ import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "../webh
 import { OLD_ROWS, type OldRows, type RetentionBatch, selectOld } from "../webhooks/retention.ts";
 import { findOldSecrets, findPastSubscribers } from "../webhooks/subscriptions.ts";
 import { callOnShards, installFunctions } from "./functions.ts";
-import type { Kind } from "./machine.ts";
-import { inOrder, type Machines, openMachines } from "./machines.ts";
-import { publishOverall } from "./payouts.ts";
+import { available, type Kind, type Machines, openMachines } from "./machines.ts";
 
 /*
  * A store whose tables Citus spreads over machines by merchant. It wraps the plain store: what concerns one merchant runs on that
@@ -62,26 +62,19 @@ export async function distributed(plain: StoreParts, database: Database, onRun?:
 /** Runs what concerns one merchant on its machine, and refuses it at once while that does not respond. */
 function routeActs(plain: Acts, database: Database, machines: Machines): Acts {
   const routed = Object.entries(ACTS).map(([name, [act, kind]]) => {
-    const run = (db: Db, rest: unknown[]) => (act as Act)(db, ...(rest as never[]));
-    return [
-      name,
-      (...rest: unknown[]) => {
-        const merchant = merchantOf(rest[0]);
-        if (merchant === undefined || WITHOUT_ROWS.includes(name))
-          return (plain[name as keyof Acts] as (...all: unknown[]) => unknown)(...rest);
-        return repeatAfterConflicts(async () => {
-          const machine = await machines.machineOf(merchant, kind);
-          return run(BY_COORDINATOR.includes(name) ? database[kind] : machine[kind], rest);
-        });
-      },
-    ];
+    const call = async (...rest: unknown[]) => {
+      const { merchant } = (rest[0] ?? {}) as { merchant?: unknown }; // a string has no such member either
+      if (typeof merchant !== "string" || WITHOUT_ROWS.includes(name))
+        return (plain[name as keyof Acts] as (...all: unknown[]) => unknown)(...rest);
+      return repeatAfterConflicts(async () => {
+        const machine = await machines.machineOf(merchant, kind);
+        const db = BY_COORDINATOR.includes(name) ? database[kind] : machine[kind];
+        return (act as Act)(db, ...(rest as never[]));
+      });
+    };
+    return [name, call];
   });
   return Object.fromEntries(routed);
-}
-
-function merchantOf(request: unknown): string | undefined {
-  if (typeof request !== "object" || request === null || !("merchant" in request)) return undefined;
-  return typeof request.merchant === "string" ? request.merchant : undefined;
 }
 
 /** The acts that differ from the plain ones. */
@@ -96,25 +89,26 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     kind: Kind,
     call: Call<Item, Row>,
   ): Promise<Row[]> {
-    const parts = await machines.divide(items, kind);
-    const rows = parts.map(({ machine, items: some }) =>
-      parts.length === 1 ? call(machine[kind], some) : repeatAfterConflicts(() => inParts(some, kind, call)),
-    );
+    const located = items.map(async (item) => ({ item, machine: await machineOf(item.merchant, kind) }));
+    const parts = [...Map.groupBy(await Promise.all(located), ({ machine }) => machine)];
+    const rows = parts.map(([machine, some]) => {
+      const own = some.map(({ item }) => item);
+      return parts.length === 1
+        ? call(machine[kind], own)
+        : repeatAfterConflicts(() => inParts(own, kind, call));
+    });
     return (await Promise.all(rows)).flat();
   }
 
   /** The same for background work, which leaves out machines that do not respond: their deliveries wait. */
-  async function ofResponding<Item extends OfMerchant, Row>(
-    items: readonly Item[],
-    call: Call<Item, Row>,
-  ): Promise<Row[]> {
-    const merchants = Map.groupBy(items, ({ merchant }) => merchant);
-    const machinesOf = [...merchants].map(async ([merchant, some]) => {
-      return { machine: await machineOf(merchant, "background"), some };
-    });
-    const parts = Map.groupBy(available(await Promise.allSettled(machinesOf)), ({ machine }) => machine);
+  async function ofResponding<Item extends OfMerchant, Row>(items: readonly Item[], call: Call<Item, Row>) {
+    const located = items.map(async (item) => ({
+      item,
+      machine: await machineOf(item.merchant, "background"),
+    }));
+    const parts = Map.groupBy(available(await Promise.allSettled(located)), ({ machine }) => machine);
     const rows = [...parts.values()].map((some) => {
-      const own = some.flatMap((part) => part.some);
+      const own = some.map(({ item }) => item);
       return repeatAfterConflicts(() => inParts(own, "background", call));
     });
     return available(await Promise.allSettled(rows)).flat();
@@ -129,14 +123,13 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       if (!turn[0]?.ours) return { removed: 0, last: undefined };
       const pages = await onShards(async (shard) => (await selectOld(table, batch).execute(shard)).rows);
       const old = inOrder(pages.flat(), ({ id }) => id).slice(0, batch.atMost);
-      const { row, isRemovable } = OLD_ROWS[table];
-      const id = sql.ref(OLD_ROWS[table].id);
+      const { row, isRemovable, id } = OLD_ROWS[table];
       let removed = 0;
       for (const [merchant, rows] of Map.groupBy(old, (one) => one.merchant)) {
         const machine = await machineOf(merchant, "background");
-        const { numAffectedRows = 0n } = await sql`
+        const { numAffectedRows } = await sql`
           delete from ${sql.table(table)} ${sql.ref(row)}
-          where ${id} = any(${rows.map((one) => one.id)}::text[]) and merchant = ${merchant}
+          where ${sql.ref(id)} = any(${rows.map((one) => one.id)}::text[]) and merchant = ${merchant}
             and ${isRemovable(batch.before)}`.execute(machine.background);
         removed += Number(numAffectedRows);
       }
@@ -150,9 +143,8 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       const rows = await inParts(keys.map(toWanted), "db", (db, items) =>
         callOnShards<LoadedRow>(db, "loadOriginals", shardOf, items),
       );
-      return rows
-        .toSorted((a, b) => a.position - b.position)
-        .map((row) => toLoaded({ ...row, settled_at: toDate(row.settled_at) }));
+      const inOrderOfKeys = rows.toSorted((a, b) => a.position - b.position);
+      return inOrderOfKeys.map((row) => toLoaded({ ...row, settledAt: toDate(row.settledAt) }));
     },
     async saveRefunds(refunds, lockTimeoutMs = () => 0) {
       const rows = await inParts(toRefundRows(refunds), "db", (db, items) =>
@@ -218,19 +210,14 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     },
     async readBacklog(now) {
       const all = await onShards((shard) => readBacklog(shard, now));
-      const sum = <Name extends string>(parts: readonly Record<Name, number>[], names: readonly Name[]) =>
-        Object.fromEntries(
-          names.map((name) => [name, parts.reduce((total, part) => total + part[name], 0)]),
-        ) as Record<Name, number>;
+      const sum = <Counts extends object>(counts: readonly Counts[]) => {
+        const names = Object.keys(counts[0] ?? {}) as (keyof Counts)[];
+        const sums = names.map((name) => [name, counts.reduce((total, one) => total + Number(one[name]), 0)]);
+        return Object.fromEntries(sums) as Counts;
+      };
       return {
-        deliveries: sum(
-          all.map((one) => one.deliveries),
-          ["due", "later", "inHand"],
-        ),
-        subscriptions: sum(
-          all.map((one) => one.subscriptions),
-          ["responding", "silent", "unproven"],
-        ),
+        deliveries: sum(all.map(({ deliveries }) => deliveries)),
+        subscriptions: sum(all.map(({ subscriptions }) => subscriptions)),
         oldestDeliverySeconds: Math.max(0, ...all.map((one) => one.oldestDeliverySeconds)),
         oldestRefundSeconds: Math.max(0, ...all.map((one) => one.oldestRefundSeconds)),
       };
@@ -252,7 +239,17 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       (await onShards((shard) => findPastSubscribers(shard, before))).flat(),
     removeDeliveries: (batch) => removeOld("deliveries", batch),
     removeEvents: (batch) => removeOld("events", batch),
-    publishPayouts: (batchSize) => publishOverall(background, onShards, batchSize),
+    /** The feed lies on the coordinator and what waits for it on many machines, so the refunds pass through here. */
+    async publishPayouts(batchSize = 1_000) {
+      let highest = 0;
+      while ((await onShards(isAnyWaiting)).includes(true)) {
+        const publish = (transaction: Db) => publishSome(transaction, onShards, batchSize);
+        const { position, taken } = await takeTurn(background, publish);
+        highest = Math.max(highest, position);
+        if (taken < batchSize) break;
+      }
+      return highest;
+    },
     /** No trigger adds the refund to the sum of its payment. */
     async reconcileRefund(refund, now) {
       await machineOf(refund.merchant, "db");
@@ -276,11 +273,42 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
   return Object.fromEntries(repeated) as Partial<Acts>;
 }
 
-/** The results of the calls that succeeded. Calls that failed because a machine does not respond are left out. */
-function available<Result>(results: readonly PromiseSettledResult<Result>[]): Result[] {
-  const wrong = results.find((result) => result.status === "rejected" && !isUnavailable(result.reason));
-  if (wrong?.status === "rejected") throw wrong.reason;
-  return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+type WaitingPayout = { payment_id: string; merchant: string; authorized_at: Date };
+
+async function publishSome(
+  transaction: Db,
+  onShards: Machines["onShards"],
+  limit: number,
+): Promise<Published> {
+  const pages = await onShards(async (shard) => {
+    const query = sql<WaitingPayout>`
+      select payment_id, merchant, authorized_at from payouts_waiting w
+      where not ${isHeld(sql`w.merchant`)} order by authorized_at, payment_id limit ${limit}::integer`;
+    return (await query.execute(shard)).rows;
+  });
+  const keyOf = (row: WaitingPayout) => `${row.authorized_at.toISOString()} ${row.payment_id}`;
+  const waiting = inOrder(pages.flat(), keyOf).slice(0, limit);
+  if (waiting.length === 0) return { position: 0, taken: 0 };
+  const { rows } = await sql<{ position: number }>`
+    insert into payouts (payment_id, merchant, authorized_at, position)
+    select payment_id, merchant, authorized_at, number + ${LAST_POSITION}
+    from unnest(
+      ${waiting.map((row) => row.payment_id)}::text[],
+      ${waiting.map((row) => row.merchant)}::text[],
+      ${waiting.map((row) => row.authorized_at.toISOString())}::timestamptz[]
+    ) with ordinality as waiting (payment_id, merchant, authorized_at, number)
+    on conflict (payment_id, merchant) do nothing
+    returning position`.execute(transaction);
+  for (const [merchant, some] of Map.groupBy(waiting, (row) => row.merchant)) {
+    const ids = some.map((row) => row.payment_id);
+    await sql`delete from payouts_waiting where ${isOneOf(merchant, ids)}`.execute(transaction);
+  }
+  return { position: Math.max(0, ...rows.map(({ position }) => position)), taken: waiting.length };
+}
+
+/** The results of several shards in one order. */
+function inOrder<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 /** An instant or bytes as JSON of PostgreSQL has them. */

@@ -1,49 +1,193 @@
 import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
-import type { Connection } from "../database/connection.ts";
+import pg from "pg";
+import { type Connection, listenOnPostgres } from "../database/connection.ts";
 import { type Database, PROBE, toDb, toPoolOptions } from "../database/database.ts";
-import { createPool } from "../database/pool.ts";
+import { createPool, createPreparedRunner, type PoolOptions, type RunStatement } from "../database/pool.ts";
 import type { Db } from "../database/tables.ts";
-import { isUnavailable } from "../database/unavailable.ts";
-import { readShards, type Shard } from "./functions.ts";
-import { createMachine, type Kind, type Machine, UnresponsiveError } from "./machine.ts";
+import { isStatementTimeout, isUnavailable } from "../database/unavailable.ts";
+import { hasMoved, nameTables, readShards, type Shard } from "./functions.ts";
 
-/** Items whose rows are on one machine. */
-export type Part<Item> = { readonly machine: Machine; readonly items: readonly Item[] };
+/** For calls, and for background work. */
+export type Kind = "db" | "background";
+
+type OnShards = <Result>(work: (shard: Db) => Promise<Result>) => Promise<Result[]>;
+type Listening = Parameters<Connection["listen"]>;
+
+/** A machine of a cluster, as a server sees it. */
+export type Machine = Readonly<Record<Kind, Db>> & {
+  readonly url: string;
+  /** Whether it has responded lately, as each kind of work needs it. */
+  responds(kind: Kind): boolean;
+  /** Its shards from now on. */
+  keep(shards: readonly Shard[]): void;
+  /** Runs work on each of its shards, whose tables have their own names, and leaves out those that have gone. */
+  readonly onShards: OnShards;
+  listen(...listening: Listening): Promise<void>;
+  /** Ends what was begun with this function. */
+  unlisten(onNotification: Listening[1]): Promise<void>;
+  close(): Promise<void>;
+};
 
 /** The machines of a cluster that hold the rows of merchants. A server has connections of its own to each. */
 export type Machines = {
   /** The shard with the rows of each merchant, as far as is known. */
   readonly shardOf: ReadonlyMap<string, number>;
-  /**
-   * The machine with the rows of a merchant.
-   *
-   * @throws UnresponsiveError at once, while that machine does not respond
-   */
+  /** The machine with the rows of a merchant. Rejects at once while that machine does not respond. */
   machineOf(merchant: string, kind: Kind): Promise<Machine>;
-  /** Divides items by their machines. */
-  divide<Item extends { readonly merchant: string }>(
-    items: readonly Item[],
-    kind: Kind,
-  ): Promise<Part<Item>[]>;
-  /**
-   * Runs work on each shard of every machine that responds, and returns the results of all.
-   *
-   * @throws when none of them responds
-   */
-  onShards<Result>(work: (shard: Db) => Promise<Result>): Promise<Result[]>;
+  /** Runs work on each shard of every machine that responds. Rejects when none of them does. */
+  readonly onShards: OnShards;
   /** Listens on the coordinator and on every machine, on those that join later too. */
   listen: Connection["listen"];
   close(): Promise<void>;
 };
 
+/** Connections of a server to each machine. One more is for `select 1`, and one more listens. */
+const CONNECTIONS = { db: 10, background: 4, shards: 4 };
+/** A plan is made once for each connection, for whatever values follow, and must fit when a small shard has grown. */
+const SHARD_SETTINGS = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off";
+/** How long a statement on a shard may take: it looks only at rows that wait or are in progress. Milliseconds. */
+const SHARD_MS = 5_000;
+/** How often a machine is asked whether it responds, and how long it may take, in milliseconds. */
+const PROBE_MS = 500;
+const SILENCE_MS = 1_500;
+/**
+ * After so many probes without a response it counts as silent. Background work can wait, and the merchants of other machines
+ * must not wait for it; a call would fail.
+ */
+const MISSES = { background: 1, db: 2 };
+/** After a shard has left, its tables go, too. */
+const NO_SUCH_TABLE = "42P01";
 /** How often a server looks whether machines have come, gone or got other shards, in milliseconds. */
 const REFRESH_MS = 1_000;
 /** Merchants whose shards a server remembers. */
 const MAX_MERCHANTS = 100_000;
 
+/** Its code is that of a connection that has failed, so that callers learn that the database is unavailable. */
+function unresponsive(): Error {
+  const error = new Error("The machine with the rows of this merchant does not respond.");
+  return Object.assign(error, { code: "08006" });
+}
+
+/** Repeats work until it is stopped; what fails is tried again. Resolves when the last run has ended. */
+function repeatEvery(ms: number, work: () => Promise<void>): { stop(): Promise<void> } {
+  const closing = new AbortController();
+  const { signal } = closing;
+  async function repeat(): Promise<void> {
+    while (!signal.aborted) {
+      await setTimeout(ms, undefined, { ref: false, signal })
+        .then(work)
+        .catch(() => {});
+    }
+  }
+  const repeated = repeat();
+  return {
+    stop() {
+      closing.abort();
+      return repeated;
+    },
+  };
+}
+
+/**
+ * Connects when it is needed. By `select 1` on a connection of its own it notices a machine that does not respond, be it
+ * silent or gone: then the statements under way are cut, so that nobody waits for their results, and the next ones are refused
+ * until the machine responds again. As long as it responds to other statements, it is only slow.
+ *
+ * @param onMoved called after a statement has found that its rows are no longer here
+ */
+function createMachine(
+  url: string,
+  { db, background }: Record<Kind, PoolOptions>,
+  onMoved: () => Promise<void>,
+): Machine {
+  // A statement that waits for a connection when the machine becomes silent is not cut.
+  const hasty = { ...background, connectMs: SILENCE_MS };
+  const callPool = createPool(url, { ...db, size: CONNECTIONS.db });
+  const backgroundPool = createPool(url, { ...hasty, size: CONNECTIONS.background });
+  const onShard = { size: CONNECTIONS.shards, statementMs: SHARD_MS, settings: SHARD_SETTINGS };
+  const shardPool = createPool(url, { ...hasty, ...onShard });
+  const probePool = createPool(url, { size: 1, connectMs: SILENCE_MS, statementMs: SILENCE_MS - 1_000 });
+  const listeners = new Map<Listening[1], ReturnType<Connection["listen"]>>();
+  let shards = new Map<string, Db>();
+  let misses = 0;
+  let heardMs = performance.now();
+
+  function createRunner(prepared: RunStatement): RunStatement {
+    return async (runner, text, values) => {
+      const result = await prepared(runner, text, values).catch(async (error: unknown) => {
+        if (hasMoved(error)) await onMoved().catch(() => {});
+        throw error;
+      });
+      heardMs = performance.now();
+      return result;
+    };
+  }
+
+  function toShardDb({ shard, tables }: Shard): Db {
+    const run = createRunner(createPreparedRunner(`q${shard}_`));
+    return toDb(shardPool, (runner, text, values) => run(runner, nameTables(text, tables), values));
+  }
+
+  async function probe(): Promise<void> {
+    const startedMs = performance.now();
+    // A machine that took too long has responded.
+    const responded = await probePool.query("select 1").then(() => true, isStatementTimeout);
+    // After a pause of this process itself, everything that it waited for is late.
+    const isLate = performance.now() - startedMs > 2 * SILENCE_MS;
+    const isGone = performance.now() - startedMs < SILENCE_MS / 2;
+    if (responded) misses = 0;
+    else if (!isLate && heardMs <= startedMs) miss(isGone ? MISSES.db : misses + 1);
+  }
+
+  function miss(count: number): void {
+    if (misses < MISSES.background) for (const pool of [backgroundPool, shardPool]) pool.cut();
+    if (misses < MISSES.db && count >= MISSES.db) callPool.cut();
+    misses = count;
+  }
+
+  const probing = repeatEvery(PROBE_MS, probe);
+  const run = createRunner(createPreparedRunner());
+  return {
+    url,
+    db: toDb(callPool, run),
+    background: toDb(backgroundPool, run),
+    responds: (kind) => misses < MISSES[kind],
+    keep(present) {
+      shards = new Map(present.map((one) => [one.shard, shards.get(one.shard) ?? toShardDb(one)]));
+    },
+    async onShards(work) {
+      const results = [...shards.values()].map(async (shard) => {
+        try {
+          return [await work(shard)];
+        } catch (error) {
+          if (error instanceof pg.DatabaseError && error.code === NO_SUCH_TABLE) return [];
+          throw error;
+        }
+      });
+      return (await Promise.all(results)).flat();
+    },
+    async listen(channel, onNotification, onListening) {
+      const { onConnectionError = () => {} } = db;
+      const options = { connectionString: url, channel, onNotification, onListening, onConnectionError };
+      const listening = listenOnPostgres(options);
+      listeners.set(onNotification, listening);
+      await listening;
+    },
+    async unlisten(onNotification) {
+      const listening = listeners.get(onNotification);
+      listeners.delete(onNotification);
+      await (await listening)?.close();
+    },
+    async close() {
+      await probing.stop();
+      await Promise.all([...listeners.values()].map(async (listening) => (await listening).close()));
+      await Promise.all([callPool, backgroundPool, shardPool, probePool].map((pool) => pool.close()));
+    },
+  };
+}
+
 type Placement = { readonly shard: string; readonly host: string; readonly port: number };
-type Listening = Parameters<Connection["listen"]>;
 
 /** Connects to all machines. Where a shard is may be outdated: its old machine then passes statements on, or refuses them. */
 export async function openMachines({ connection, options }: Database): Promise<Machines> {
@@ -51,12 +195,12 @@ export async function openMachines({ connection, options }: Database): Promise<M
   const pools = toPoolOptions(options);
   const directoryPool = createPool(databaseUrl, { ...pools.db, ...PROBE });
   const directory = toDb(directoryPool);
-  const closing = new AbortController();
   const machines = new Map<string, Machine>();
   const listenings = new Set<Listening>();
   const shardOf = new Map<string, number>();
   let urlOf = new Map<string, string>();
   let shards: readonly Shard[] = [];
+  let closed = false;
 
   async function refresh(): Promise<void> {
     const { rows } = await sql<Placement>`
@@ -65,37 +209,28 @@ export async function openMachines({ connection, options }: Database): Promise<M
       where logicalrelid = 'payments'::regclass and noderole = 'primary' and isactive`.execute(directory);
     const known = new Set(shards.map(({ shard }) => shard));
     if (rows.some(({ shard }) => !known.has(shard))) shards = await readShards(directory);
-    if (closing.signal.aborted) return;
+    if (closed) return;
     urlOf = new Map(rows.map((row) => [row.shard, toUrl(databaseUrl, row)]));
-    for (const url of new Set(urlOf.values())) {
+    const urls = new Set(urlOf.values());
+    for (const url of urls) {
       const machine = machines.get(url) ?? add(url);
       machine.keep(shards.filter(({ shard }) => urlOf.get(shard) === url));
     }
     for (const [url, machine] of machines) {
-      if ([...urlOf.values()].includes(url)) continue;
+      if (urls.has(url)) continue;
       machines.delete(url);
       machine.close().catch(() => {});
     }
   }
 
   function add(url: string): Machine {
-    const machine = createMachine(url, { ...pools, onMoved: refresh });
+    const machine = createMachine(url, pools, refresh);
     machines.set(url, machine);
     for (const listening of listenings) void machine.listen(...listening);
     return machine;
   }
 
-  async function keepUp(): Promise<void> {
-    const { signal } = closing;
-    while (!signal.aborted) {
-      // While the coordinator is away, all stay where they were.
-      await setTimeout(REFRESH_MS, undefined, { ref: false, signal })
-        .then(refresh)
-        .catch(() => {});
-    }
-  }
-
-  async function findShard(merchant: string): Promise<number> {
+  async function findShard(merchant: string) {
     const { rows } = await sql<{ shard: number }>`
       select get_shard_id_for_distribution_column('payments', ${merchant}::text) as shard`.execute(directory);
     const [{ shard } = { shard: 0 }] = rows;
@@ -105,35 +240,25 @@ export async function openMachines({ connection, options }: Database): Promise<M
     return shard;
   }
 
-  async function machineOf(merchant: string, kind: Kind): Promise<Machine> {
-    const known = shardOf.get(merchant);
-    const shard = known !== undefined && urlOf.has(String(known)) ? known : await findShard(merchant);
-    const machine = machines.get(urlOf.get(String(shard)) ?? "");
-    if (!machine?.responds(kind)) throw new UnresponsiveError();
-    return machine;
-  }
-
   await refresh();
-  const kept = keepUp();
+  // While the coordinator is away, all stay where they were.
+  const refreshing = repeatEvery(REFRESH_MS, refresh);
   return {
     shardOf,
-    machineOf,
-    async divide(items, kind) {
-      const own = await Promise.all(items.map(({ merchant }) => machineOf(merchant, kind)));
-      const parts = Map.groupBy(items.keys(), (index) => own[index] as Machine);
-      return [...parts].map(([machine, indexes]) => ({
-        machine,
-        items: indexes.map((index) => items[index] as (typeof items)[number]),
-      }));
+    async machineOf(merchant, kind) {
+      const known = shardOf.get(merchant);
+      const shard = known !== undefined && urlOf.has(String(known)) ? known : await findShard(merchant);
+      const machine = machines.get(urlOf.get(String(shard)) ?? "");
+      if (!machine?.responds(kind)) throw unresponsive();
+      return machine;
     },
-    async onShards<Result>(work: (shard: Db) => Promise<Result>) {
+    async onShards(work) {
       const asked = [...machines.values()].filter((machine) => machine.responds("background"));
       const results = await Promise.allSettled(asked.map((machine) => machine.onShards(work)));
-      const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-      const wrong = errors.find((error) => !isUnavailable(error));
-      if (wrong !== undefined) throw wrong;
-      if (errors.length === asked.length) throw errors[0] ?? new UnresponsiveError();
-      return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+      const found = available(results);
+      if (found.length > 0) return found.flat();
+      const [failed] = results;
+      throw failed?.status === "rejected" ? failed.reason : unresponsive();
     },
     async listen(...listening) {
       const atCoordinator = await connection.listen(...listening);
@@ -148,8 +273,8 @@ export async function openMachines({ connection, options }: Database): Promise<M
       };
     },
     async close() {
-      closing.abort();
-      await kept;
+      closed = true;
+      await refreshing.stop();
       await Promise.all([directoryPool.close(), ...[...machines.values()].map((machine) => machine.close())]);
     },
   };
@@ -164,7 +289,9 @@ function toUrl(databaseUrl: string, { host, port }: Placement): string {
   return url.href;
 }
 
-/** The results of several shards in one order. */
-export function inOrder<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
-  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+/** The results of the calls that succeeded. Those that failed because a machine does not respond are left out. */
+export function available<Result>(results: readonly PromiseSettledResult<Result>[]): Result[] {
+  const wrong = results.find((result) => result.status === "rejected" && !isUnavailable(result.reason));
+  if (wrong?.status === "rejected") throw wrong.reason;
+  return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
 }

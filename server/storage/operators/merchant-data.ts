@@ -36,10 +36,7 @@ export async function eraseDeliveries(db: Db, part: MerchantPart): Promise<Erase
 }
 
 /** Notes that a merchant's events before a time are erased, so that nobody takes them for lost. */
-export async function recordErasure(
-  db: Db,
-  { merchant, before }: Pick<MerchantPart, "merchant" | "before">,
-): Promise<void> {
+export async function recordErasure(db: Db, { merchant, before }: Pick<MerchantPart, "merchant" | "before">) {
   await sql`
     insert into erasures as known (merchant, before) values (${merchant}, ${before}::timestamptz)
     on conflict (merchant) do update set before = greatest(known.before, excluded.before)`.execute(db);
@@ -131,10 +128,7 @@ export type ErasedReference = {
  * Erases what a reference leads to, whenever it was made: finished deliveries and events of the payments and refunds that have it,
  * and of the account or customer with this id.
  */
-export async function eraseReference(
-  db: Db,
-  { merchant, reference, after, atMost }: Reference,
-): Promise<ErasedReference> {
+export async function eraseReference(db: Db, { merchant, reference, after, atMost }: Reference) {
   // The condition on the sequence holds for every row, and lets PostgreSQL use the index of the merchant's payments.
   const found = await sql<{ payment_id: string }>`
     select payment_id from payments

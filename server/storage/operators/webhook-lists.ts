@@ -88,10 +88,7 @@ export type SubscriptionWish = {
 };
 
 /** Live subscriptions of all merchants, oldest first. */
-export async function findSubscriptions(
-  db: Db,
-  { merchant, limit }: SubscriptionWish,
-): Promise<OperatorSubscription[]> {
+export async function findSubscriptions(db: Db, { merchant, limit }: SubscriptionWish) {
   const { rows } = await sql<OperatorSubscription>`
     select s.subscription_key as "subscriptionKey", s.merchant, s.url, s.type, s.details, s.created_at as "createdAt",
       (select count(*)::integer from deliveries d

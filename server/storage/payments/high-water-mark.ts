@@ -49,10 +49,7 @@ export async function findMissing(db: Db, { refunds, position }: HighWaterMark):
  *
  * @returns whether this call was the first to notice
  */
-export async function holdAfterRestore(
-  db: Db,
-  { at, missing }: { at: Date; missing: string },
-): Promise<boolean> {
+export async function holdAfterRestore(db: Db, { at, missing }: { at: Date; missing: string }) {
   return db.transaction().execute(async (transaction) => {
     const { rows } = await sql`
       insert into deployment as known (mode, restored_at) values ('production', clock_timestamp())

@@ -1,15 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
-import type { OriginalStatus, RefundErrorCode, RefundFailure, RefundStatus } from "../../domain/refunds.ts";
+import type { OriginalStatus, RefundFailure, RefundStatus } from "../../domain/refunds.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
+import type { PageOf } from "../webhooks/pages.ts";
 
 /** Identifies a payment record: identifiers belong to a merchant. */
 export type PaymentKey = { readonly merchant: string; readonly paymentId: string };
 
-type CommonRecord = {
-  readonly paymentId: string;
-  readonly merchant: string;
+type CommonRecord = PaymentKey & {
   readonly amountCents: number;
   readonly clientReferenceId: string | null;
   /** Every status so far, the first one included, oldest first. */
@@ -42,80 +41,37 @@ export type RefundRecord = CommonRecord & {
 export type PaymentRecord = DebitRecord | RefundRecord;
 
 /**
- * A row of the table `payments`, which holds original payments and refunds, because a requestKey is unique among both (D10). The
- * table's checks ensure which columns occur together, hence the casts below.
+ * The columns of a payment record. Texts that merchants choose freely are read as JSON, because the driver of the embedded store
+ * drops U+FEFF at the beginning of a text as a byte order mark.
  */
-export type PaymentRow = {
-  readonly payment_id: string;
-  readonly merchant: string;
-  readonly kind: "DEBIT" | "REFUND";
-  readonly status: OriginalStatus | RefundStatus;
-  readonly amount_cents: number;
-  readonly request_key: string | null;
-  readonly client_reference_id: string | null;
-  readonly soft_descriptor: string | null;
-  readonly original_payment_id: string | null;
-  readonly refunded_cents: number;
-  readonly settled_at: Date | null;
-  readonly due_at: Date | null;
-  readonly error_code: RefundErrorCode | null;
-  readonly error_message: string | null;
-  readonly history: readonly HistoryEntry[];
-  readonly created_at: Date;
-};
+export const PAYMENT_COLUMNS = sql`payment_id as "paymentId", merchant, kind, status, amount_cents as "amountCents",
+  to_jsonb(request_key) as "requestKey", to_jsonb(client_reference_id) as "clientReferenceId", history, created_at as "createdAt",
+  refunded_cents as "refundedCents", settled_at as "settledAt", soft_descriptor as "softDescriptor",
+  original_payment_id as "originalPaymentId", due_at as "dueAt", error_code as "errorCode", error_message as "errorMessage"`;
 
+type Row<Record> = Omit<Record, "kind" | "status">;
+export type PaymentRow = Row<DebitRecord> &
+  Row<RefundRecord> & { [Name in keyof RefundFailure]: RefundFailure[Name] | null } & {
+    readonly kind: PaymentRecord["kind"];
+    readonly status: PaymentRecord["status"];
+  };
+
+/** One table holds payments and refunds, because a requestKey is unique among both (D10); its checks ensure what the casts say. */
 export function toPaymentRecord(row: PaymentRow): PaymentRecord {
-  return row.kind === "DEBIT" ? toDebitRecord(row) : toRefundRecord(row);
+  const {
+    refundedCents,
+    settledAt,
+    softDescriptor,
+    originalPaymentId,
+    dueAt,
+    errorCode,
+    errorMessage,
+    ...common
+  } = row;
+  if (row.kind === "DEBIT") return { ...common, refundedCents, settledAt } as DebitRecord;
+  const failure = errorCode === null ? null : { errorCode, errorMessage };
+  return { ...common, softDescriptor, originalPaymentId, dueAt, failure } as RefundRecord;
 }
-
-export function toDebitRecord(row: PaymentRow): DebitRecord {
-  return {
-    ...toCommonRecord(row),
-    kind: "DEBIT",
-    status: row.status as OriginalStatus,
-    requestKey: row.request_key,
-    refundedCents: row.refunded_cents,
-    settledAt: row.settled_at,
-  };
-}
-
-function toRefundRecord(row: PaymentRow): RefundRecord {
-  return {
-    ...toCommonRecord(row),
-    kind: "REFUND",
-    status: row.status as RefundStatus,
-    requestKey: row.request_key as string,
-    softDescriptor: row.soft_descriptor,
-    originalPaymentId: row.original_payment_id as string,
-    dueAt: row.due_at,
-    failure: toFailure(row),
-  };
-}
-
-function toCommonRecord(row: PaymentRow): CommonRecord {
-  return {
-    paymentId: row.payment_id,
-    merchant: row.merchant,
-    amountCents: row.amount_cents,
-    clientReferenceId: row.client_reference_id,
-    history: row.history,
-    createdAt: row.created_at,
-  };
-}
-
-function toFailure(row: Pick<PaymentRow, "error_code" | "error_message">): RefundFailure | null {
-  if (row.error_code === null || row.error_message === null) return null;
-  return { errorCode: row.error_code, errorMessage: row.error_message };
-}
-
-/**
- * The texts of a payment record that merchants choose freely, read exactly as they were written. As JSON, because the driver
- * of the embedded store drops U+FEFF at the beginning of a text as a byte order mark.
- */
-export const exactTexts = [
-  sql<string | null>`to_jsonb(client_reference_id)`.as("client_reference_id"),
-  sql<string | null>`to_jsonb(request_key)`.as("request_key"),
-] as const;
 
 /** A requestKey of a merchant. */
 export type RequestKey = { readonly merchant: string; readonly requestKey: string };
@@ -137,7 +93,7 @@ export async function findByRequestKey(db: Db, key: RequestKey): Promise<Payment
 
 async function findOne(db: Db, which: RawBuilder<unknown>): Promise<PaymentRecord | undefined> {
   const { rows } = await sql<PaymentRow>`
-    select payments.*, ${sql.join(exactTexts)} from payments where ${which}`.execute(db);
+    select ${PAYMENT_COLUMNS} from payments where ${which}`.execute(db);
   return rows[0] && toPaymentRecord(rows[0]);
 }
 
@@ -156,42 +112,26 @@ export async function readIssuingCalls(
   return new Map(rows.map(({ resource_id, ...call }) => [resource_id, call]));
 }
 
-export type PaymentPage = {
-  readonly payments: readonly PaymentRecord[];
-  /** Where the next page begins; null on the last one. */
-  readonly nextCursor: string | null;
-};
+export type PaymentPage = { readonly payments: readonly PaymentRecord[]; readonly nextCursor: string | null };
 
-type Position = { readonly createdAt: Date; readonly paymentId: string };
+/** Chooses payments and refunds of a merchant by all of the fields that are given. */
+export type PaymentChoice = {
+  readonly kind?: PaymentRecord["kind"] | undefined;
+  readonly originalPaymentId?: string | undefined;
+  readonly status?: PaymentRecord["status"] | undefined;
+  /** A part of an identifier, a reference or a key, in upper or lower case. */
+  readonly text?: string | undefined;
+};
 
 /**
  * The payments and refunds of a merchant, newest first. Records that are added while a caller reads the pages come
  * before the first page and do not shift the others.
  *
- * @param limit how many at most, from 1
- * @param cursor `nextCursor` of the page before
  * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
  */
 export async function listPayments(
   db: Db,
-  {
-    merchant,
-    kind,
-    originalPaymentId,
-    status,
-    text,
-    limit,
-    cursor,
-  }: {
-    merchant: string;
-    kind?: "DEBIT" | "REFUND" | undefined;
-    originalPaymentId?: string | undefined;
-    status?: PaymentRecord["status"] | undefined;
-    /** A part of an identifier, a reference or a key, in upper or lower case. */
-    text?: string | undefined;
-    limit: number;
-    cursor?: string | undefined;
-  },
+  { merchant, limit, cursor, kind, originalPaymentId, status, text }: PaymentChoice & PageOf,
 ): Promise<PaymentPage | "invalid-cursor"> {
   const after = cursor === undefined ? undefined : fromCursor(cursor);
   if (cursor !== undefined && !after) return "invalid-cursor";
@@ -208,9 +148,8 @@ export async function listPayments(
     ...(after ? [sql`(created_at, payment_id) < (${after.createdAt}::timestamptz, ${after.paymentId})`] : []),
   ];
   const { rows } = await sql<PaymentRow>`
-    select payments.*, ${sql.join(exactTexts)} from payments where ${sql.join(conditions, sql` and `)}
-    order by created_at desc, payment_id desc
-    limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
+    select ${PAYMENT_COLUMNS} from payments where ${sql.join(conditions, sql` and `)}
+    order by created_at desc, payment_id desc limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
 
   const payments = rows.slice(0, limit).map(toPaymentRecord);
   const last = payments.at(-1);
@@ -220,11 +159,11 @@ export async function listPayments(
 /** No record is of such a time, and the embedded store takes none with more digits. */
 const YEAR_10000 = new Date(253_402_300_800_000);
 
-function toCursor({ createdAt, paymentId }: Position): string {
+function toCursor({ createdAt, paymentId }: PaymentRecord): string {
   return Buffer.from(`${createdAt.getTime()} ${paymentId}`).toString("base64url");
 }
 
-function fromCursor(cursor: string): Position | undefined {
+function fromCursor(cursor: string): Pick<CommonRecord, "createdAt" | "paymentId"> | undefined {
   const [, time, paymentId] =
     /^(\d{1,15}) (.{1,64})$/su.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
   if (time === undefined || paymentId === undefined || paymentId.includes("\0")) return undefined;

@@ -14,11 +14,12 @@ import type { Db, HistoryEntry } from "../database/tables.ts";
 import { insertEvents } from "../webhooks/events.ts";
 import {
   type DebitRecord,
-  exactTexts,
   isOneOf,
+  PAYMENT_COLUMNS,
   type PaymentKey,
   type PaymentRow,
-  toDebitRecord,
+  type RefundRecord,
+  toPaymentRecord,
 } from "./payment-record.ts";
 import { awaitPayout } from "./payouts.ts";
 
@@ -91,18 +92,12 @@ export async function settleOriginal(
 }
 
 /** The original debit failed, before or after it settled: its refunds fail with it (D12). */
-export async function failOriginal(
-  db: Db,
-  { merchant, paymentId, now }: PaymentKey & { now: Date },
-): Promise<TransitionResult> {
+export async function failOriginal(db: Db, { merchant, paymentId, now }: PaymentKey & { now: Date }) {
   return transitionOriginal(db, { merchant, paymentId, to: "FAILED", now });
 }
 
 /** The service had to cover the original payment: its refunds fail (D12). */
-export async function coverOriginal(
-  db: Db,
-  { merchant, paymentId, now }: PaymentKey & { now: Date },
-): Promise<TransitionResult> {
+export async function coverOriginal(db: Db, { merchant, paymentId, now }: PaymentKey & { now: Date }) {
   return transitionOriginal(db, { merchant, paymentId, to: "COVERED", now });
 }
 
@@ -134,19 +129,13 @@ async function transitionOriginal(db: Db, request: TransitionRequest): Promise<T
 /** An original payment, whose row stays locked until the transaction ends. */
 export async function lockDebit(transaction: Db, { merchant, paymentId }: PaymentKey) {
   const { rows } = await sql<PaymentRow>`
-    select payments.*, ${sql.join(exactTexts)} from payments
-    where payment_id = ${paymentId} and merchant = ${merchant} and kind = 'DEBIT' for update`.execute(
-    transaction,
-  );
-  return rows[0] && toDebitRecord(rows[0]);
+    select ${PAYMENT_COLUMNS} from payments where ${isOneOf(merchant, [paymentId])} and kind = 'DEBIT'
+    for update`.execute(transaction);
+  return rows[0] && (toPaymentRecord(rows[0]) as DebitRecord);
 }
 
 /** When a payment fails or is covered, all its refunds have failed, so nothing counts as refunded. */
-async function updateDebit(
-  transaction: Db,
-  current: DebitRecord,
-  request: TransitionRequest,
-): Promise<DebitRecord> {
+async function updateDebit(transaction: Db, current: DebitRecord, request: TransitionRequest) {
   const { to: status, now } = request;
   const settledAt = request.settledAt ?? current.settledAt;
   const history = [...current.history, { status, at: now.toISOString() }];
@@ -245,9 +234,8 @@ export async function transitionRefunds(
 
   // The first event has the trace of the call. `limit` stops PostgreSQL from a plan that reads all events, which it would make
   // while there are few, and keep.
-  const { rows } = await sql<RefundFacts>`
-    select payment_id as "paymentId", original_payment_id as "originalPaymentId", amount_cents as "amountCents", sequence,
-      ${sql.join(exactTexts)}, event.trace
+  const { rows } = await sql<RefundRecord & { sequence: number; trace: TraceContext | null }>`
+    select ${PAYMENT_COLUMNS}, payments.sequence, event.trace
     from payments left join lateral (
       select trace from events
       where resource_id = payments.payment_id and merchant = ${merchant} and split_part(type, '.', 1) = 'refund'
@@ -255,24 +243,13 @@ export async function transitionRefunds(
       limit 1
     ) as event on true
     where ${isOneOf(merchant, paymentIds)}`.execute(transaction);
-  const events = rows.map(({ client_reference_id, request_key, sequence, trace, ...facts }) => {
-    const refund = { ...facts, clientReferenceId: client_reference_id, requestKey: request_key };
+  const events = rows.map(({ sequence, trace, ...refund }) => {
     const event = refundEvent({ ...refund, status: to, failure }, { at, sequence });
-    return { ...event, resourceId: facts.paymentId, sequence, occurredAt: at, trace: trace ?? undefined };
+    return { ...event, resourceId: refund.paymentId, sequence, occurredAt: at, trace: trace ?? undefined };
   });
   await insertEvents(transaction, merchant, events);
   return events.map(({ resourceId: paymentId, trace }) => ({ paymentId, merchant, trace }));
 }
-
-type RefundFacts = {
-  paymentId: string;
-  originalPaymentId: string;
-  amountCents: number;
-  sequence: number;
-  client_reference_id: string | null;
-  request_key: string;
-  trace: TraceContext | null;
-};
 
 /** Divides a list into parts of at most this size. */
 export function toParts<Item>(items: readonly Item[], size: number): Item[][] {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
 import { isHeld } from "./holds.ts";
-import { exactTexts, type PaymentKey } from "./payment-record.ts";
+import type { PaymentKey } from "./payment-record.ts";
 
 /** An authorized refund, as the payment system reads it. Amount in cents. */
 export type Payout = PaymentKey & {
@@ -112,15 +112,13 @@ export async function listPayouts(
   db: Db,
   { after, limit }: { after: number; limit: number },
 ): Promise<readonly Payout[] | "unknown-cursor"> {
-  const { rows } = await sql<Payout & { client_reference_id: string | null; request_key: string }>`
+  const { rows } = await sql<Payout>`
     select position as cursor, merchant, payment_id as "paymentId", original_payment_id as "originalPaymentId",
       amount_cents as "amountCents", soft_descriptor as "softDescriptor", authorized_at as "authorizedAt",
-      ${sql.join(exactTexts)}
+      to_jsonb(client_reference_id) as "clientReferenceId", to_jsonb(request_key) as "requestKey"
     from payout_feed where position > ${after} order by position limit ${limit}`.execute(db);
   if (rows.length === 0 && (await isAhead(db, after))) return "unknown-cursor";
-  return rows.map(({ client_reference_id, request_key, ...payout }) => {
-    return { ...payout, clientReferenceId: client_reference_id, requestKey: request_key };
-  });
+  return rows;
 }
 
 /** A cursor that no payout has reached: mistyped, or of a database whose clock was ahead of this one's. */

@@ -8,7 +8,7 @@ import type { Db, Value } from "../database/tables.ts";
 import { writeDeliveries } from "../webhooks/events.ts";
 import { isHeld } from "./holds.ts";
 import {
-  exactTexts,
+  PAYMENT_COLUMNS,
   type PaymentKey,
   type PaymentRecord,
   type PaymentRow,
@@ -26,14 +26,7 @@ export type LoadedOriginal = {
   readonly held: boolean;
 };
 
-type OriginalRow = Pick<PaymentRow, "kind" | "status" | "amount_cents" | "refunded_cents" | "settled_at">;
-export type LoadedRow = OriginalRow & {
-  found: boolean;
-  position: number;
-  payment_id: string;
-  offset_ms: number | null;
-  held: boolean;
-};
+export type LoadedRow = Original & Omit<LoadedOriginal, "original"> & { found: boolean; position: number };
 
 /** Loads the payments on which refunds are decided, and the clock, by one statement. Returns them in the order of the keys. */
 export async function loadOriginals(db: Db, keys: readonly PaymentKey[]): Promise<LoadedOriginal[]> {
@@ -51,28 +44,24 @@ export function loadStatement(wanted: Value<string>): RawBuilder<LoadedRow> {
   // PostgreSQL keeps the plan that it makes while there are few payments. `limit` stops it from planning to read all of them.
   // For a list as JSON it always expects the same number of rows; for an array it would count the items and plan each time.
   return sql<LoadedRow>`
-    select p.kind is not null as found, wanted.position, wanted.payment_id, p.*, (select offset_ms from clock) as offset_ms,
-      ${isHeld(sql`wanted.merchant`)} as held
-    from json_to_recordset(${wanted}::json)
-      as wanted (position integer, payment_id text, merchant text)
+    select p.kind is not null as found, wanted.position, wanted.payment_id as "paymentId", p.*,
+      coalesce((select offset_ms from clock), 0) as "clockOffsetMs", ${isHeld(sql`wanted.merchant`)} as held
+    from json_to_recordset(${wanted}::json) as wanted (position integer, payment_id text, merchant text)
     left join lateral (
-      select kind, status, amount_cents, refunded_cents, settled_at from payments
-      where payment_id = wanted.payment_id and merchant = wanted.merchant
-      limit 1
+      select kind, status, amount_cents as "amountCents", refunded_cents as "refundedCents", settled_at as "settledAt" from payments
+      where payment_id = wanted.payment_id and merchant = wanted.merchant limit 1
     ) as p on true
     order by wanted.position`;
 }
 
-export function toLoaded(row: LoadedRow): LoadedOriginal {
-  const original = {
-    paymentId: row.payment_id,
-    kind: row.kind,
-    status: row.status,
-    amountCents: row.amount_cents,
-    refundedCents: row.refunded_cents,
-    settledAt: row.settled_at,
-  } as Original; // the table's checks give each kind its own statuses
-  return { original: row.found ? original : undefined, clockOffsetMs: row.offset_ms ?? 0, held: row.held };
+export function toLoaded({
+  found,
+  position: _,
+  clockOffsetMs,
+  held,
+  ...original
+}: LoadedRow): LoadedOriginal {
+  return { original: found ? original : undefined, clockOffsetMs, held };
 }
 
 /** A refund as decided, with the original payment on which the decision was made. */
@@ -234,13 +223,11 @@ export async function findByRequestKeys(
 ): Promise<readonly (PaymentRecord | undefined)[]> {
   // `limit` and JSON for the reasons given in `loadStatement`.
   const { rows } = await sql<PaymentRow & { found: boolean }>`
-    select p.payment_id is not null as found, p.*
-    from json_to_recordset(${JSON.stringify(keys.map((key, position) => ({ position, ...key })))}::json)
-      as wanted (position integer, "requestKey" text, merchant text)
+    select p.kind is not null as found, p.*
+    from json_to_recordset(${JSON.stringify(keys.map((key, position) => ({ position, key: key.requestKey, merchant: key.merchant })))}::json)
+      as wanted (position integer, key text, merchant text)
     left join lateral (
-      select payments.*, ${sql.join(exactTexts)} from payments
-      where request_key = wanted."requestKey" and merchant = wanted.merchant
-      limit 1
+      select ${PAYMENT_COLUMNS} from payments where request_key = wanted.key and payments.merchant = wanted.merchant limit 1
     ) as p on true
     order by wanted.position`.execute(db);
   return rows.map(({ found, ...row }) => (found ? toPaymentRecord(row) : undefined));

@@ -70,10 +70,7 @@ export async function findNextDue(
 }
 
 /** How many refunds and deliveries of a merchant are due by a time of the domain (D30); held refunds are not. */
-export async function countDue(
-  db: Db,
-  { merchant, until }: { merchant: string; until: Date },
-): Promise<DueCount> {
+export async function countDue(db: Db, { merchant, until }: { merchant: string; until: Date }) {
   const { rows } = await sql<DueCount>`
     select
       (select count(*)::integer from payments

@@ -143,10 +143,7 @@ export type ClaimRequest = {
  * Claims due deliveries for the time of a lease (ms), within which the attempts must end. Servers that claim at the same time
  * get different ones, because each skips the rows that another has locked.
  */
-export async function claimDeliveries(
-  db: Db,
-  { claimLimits, now, leaseMs }: ClaimRequest,
-): Promise<Attempt[]> {
+export async function claimDeliveries(db: Db, { claimLimits, now, leaseMs }: ClaimRequest) {
   const limits = sql`unnest(
         ${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
         ${claimLimits.map(({ merchant }) => merchant)}::text[],

@@ -130,11 +130,7 @@ export async function emitFurtherEvent(
   });
 }
 
-async function nextSequence(
-  transaction: Db,
-  { merchant, resourceId }: Resource,
-  kind: string,
-): Promise<number> {
+async function nextSequence(transaction: Db, { merchant, resourceId }: Resource, kind: string) {
   const resource = `${merchant} ${kind} ${resourceId}`;
   await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.resourceEvent}::integer, hashtext(${resource}))`.execute(
     transaction,

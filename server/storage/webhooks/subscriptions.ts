@@ -160,10 +160,7 @@ export async function findSubscription(
 }
 
 /** The key of a merchant's newest live subscription with this url. */
-export async function findSubscriptionTo(
-  db: Db,
-  { merchant, url }: { merchant: string; url: string },
-): Promise<string | undefined> {
+export async function findSubscriptionTo(db: Db, { merchant, url }: { merchant: string; url: string }) {
   const { rows } = await sql<{ key: string }>`
     select subscription_key as key from subscriptions
     where merchant = ${merchant} and url = ${url} and ended_at is null
@@ -180,10 +177,7 @@ export async function findPastSubscribers(db: Db, before: Date): Promise<readonl
 }
 
 /** Forgets who made those subscriptions of a merchant, and returns how many there were. */
-export async function forgetSubscribersOf(
-  db: Db,
-  { merchant, before }: { merchant: string; before: Date },
-): Promise<number> {
+export async function forgetSubscribersOf(db: Db, { merchant, before }: { merchant: string; before: Date }) {
   const { numAffectedRows } = await sql`
     update subscriptions set caller = null
     where merchant = ${merchant} and caller is not null and subscription_key < ${firstIdSince("sub_", before)}`.execute(
