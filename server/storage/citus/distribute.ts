@@ -38,9 +38,8 @@ export async function distribute(db: Db): Promise<Distribution> {
     .execute(async (transaction) => {
       const { rows: missing } = await sql<{ name: string }>`
         select name from unnest(${TABLES}::text[]) with ordinality as tables (name, position)
-        where name::regclass not in (select logicalrelid from pg_dist_partition) order by position`.execute(
-        transaction,
-      );
+        where name::regclass not in (select logicalrelid from pg_dist_partition)
+        order by position`.execute(transaction);
       if (missing.length === 0) return { already: true, rows: 0 };
       const tables = missing.map(({ name }) => name);
       return { already: false, rows: await spreadTables(transaction, tables) };
@@ -67,16 +66,10 @@ async function requireCluster(db: Db): Promise<void> {
     select exists (select from pg_dist_node where shouldhaveshards and isactive and noderole = 'primary') as workers,
       (select bool_and(pg_has_role(relowner, 'usage')) from pg_class
         where oid = any(${TABLES}::text[]::regclass[])) as owner`.execute(db);
-  if (!rows[0]?.workers) {
-    throw new NotDistributableError(
-      "This Citus cluster has no machine for the tables. Add one with: select citus_add_node('host', 5432)",
-    );
-  }
-  if (!rows[0].owner) {
-    throw new NotDistributableError(
-      "Only the owner of the tables can distribute them. Use the DATABASE_URL with which you migrate.",
-    );
-  }
+  const obstacle = !rows[0]?.workers
+    ? "This Citus cluster has no machine for the tables. Add one with: select citus_add_node('host', 5432)"
+    : "Only the owner of the tables can distribute them. Use the DATABASE_URL with which you migrate.";
+  if (!rows[0]?.workers || !rows[0].owner) throw new NotDistributableError(obstacle);
 }
 
 /** @returns the number of their rows */
@@ -158,9 +151,7 @@ async function spread(transaction: Db, table: string): Promise<void> {
   await sql.raw(`analyze ${table}`).execute(transaction);
 }
 
-async function countRows(transaction: Db, table: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(
-    transaction,
-  );
+async function countRows(db: Db, table: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(db);
   return rows[0]?.count ?? 0;
 }

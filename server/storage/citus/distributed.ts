@@ -8,9 +8,7 @@ import { repeatAfterConflicts } from "../database/unavailable.ts";
 import { reconcileIn } from "../operators/reconcile.ts";
 import { findDue } from "../payments/due-refunds.ts";
 import { findMissing, findNewestRefund, readLastPayout } from "../payments/high-water-mark.ts";
-import { isHeld } from "../payments/holds.ts";
 import { findByRequestKey, isOneOf } from "../payments/payment-record.ts";
-import { isAnyWaiting, LAST_POSITION, type Published, takeTurn } from "../payments/payouts.ts";
 import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "../payments/refunds.ts";
 import { toResults } from "../webhooks/attempts.ts";
 import { readBacklog } from "../webhooks/backlog.ts";
@@ -18,7 +16,8 @@ import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "../webh
 import { OLD_ROWS, type OldRows, type RetentionBatch, selectOld } from "../webhooks/retention.ts";
 import { findOldSecrets, findPastSubscribers } from "../webhooks/subscriptions.ts";
 import { callOnShards, installFunctions } from "./functions.ts";
-import { available, type Kind, type Machines, openMachines } from "./machines.ts";
+import { available, inOrder, type Kind, type Machines, openMachines } from "./machines.ts";
+import { publishOverall } from "./payouts.ts";
 
 /*
  * A store whose tables Citus spreads over machines by merchant. It wraps the plain store: what concerns one merchant runs on that
@@ -33,10 +32,11 @@ const WITHOUT_ROWS = ["hold", "insertFixtures", "insertToken", "release", "repor
 export async function distributed(plain: StoreParts, database: Database, onRun?: OnRun): Promise<StoreParts> {
   await installFunctions(database.background);
   const machines = await openMachines(database);
-  const acts = {
-    ...routeActs(plain.acts, database, machines),
-    ...overrideActs(plain.acts, database, machines),
-  };
+  const overrides = Object.entries(overrideActs(plain.acts, database, machines)).map(([name, run]) => [
+    name,
+    (...rest: never[]) => repeatAfterConflicts(async () => (run as (...all: never[]) => unknown)(...rest)),
+  ]);
+  const acts: Acts = { ...routeActs(plain.acts, database, machines), ...Object.fromEntries(overrides) };
   const batches = new Map<string, Batches>();
   /** Calls for different machines never share a statement, and never wait for each other. */
   async function batchesOf(merchant: string): Promise<Batches> {
@@ -114,15 +114,18 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     return available(await Promise.allSettled(rows)).flat();
   }
 
+  const onItems =
+    <Row>(work: Parameters<typeof callOnShards>[1], further?: object) =>
+    (db: Db, items: readonly OfMerchant[]) =>
+      callOnShards<Row>(db, work, shardOf, items, further);
+
   async function removeOld(table: OldRows, batch: RetentionBatch) {
     return background.transaction().execute(async (transaction) => {
-      const { rows: turn } = await sql<{ ours: boolean }>`
-        select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.retention}::integer, 0) as ours`.execute(
-        transaction,
-      );
-      if (!turn[0]?.ours) return { removed: 0, last: undefined };
-      const pages = await onShards(async (shard) => (await selectOld(table, batch).execute(shard)).rows);
-      const old = inOrder(pages.flat(), ({ id }) => id).slice(0, batch.atMost);
+      const { rows: turn } = await sql`
+        select where pg_try_advisory_xact_lock(${ADVISORY_LOCKS.retention}::integer, 0)`.execute(transaction);
+      if (turn.length === 0) return { removed: 0, last: undefined };
+      const select = async (shard: Db) => (await selectOld(table, batch).execute(shard)).rows;
+      const old = firstOf(await onShards(select), ({ id }) => id, batch.atMost);
       const { row, isRemovable, id } = OLD_ROWS[table];
       let removed = 0;
       for (const [merchant, rows] of Map.groupBy(old, (one) => one.merchant)) {
@@ -137,12 +140,10 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     });
   }
 
-  const overrides = {
+  return {
     findMissingTriggers: async () => [], // tables that Citus spreads can't have any
     async loadOriginals(keys) {
-      const rows = await inParts(keys.map(toWanted), "db", (db, items) =>
-        callOnShards<LoadedRow>(db, "loadOriginals", shardOf, items),
-      );
+      const rows = await inParts(keys.map(toWanted), "db", onItems<LoadedRow>("loadOriginals"));
       const inOrderOfKeys = rows.toSorted((a, b) => a.position - b.position);
       return inOrderOfKeys.map((row) => toLoaded({ ...row, settledAt: toDate(row.settledAt) }));
     },
@@ -150,7 +151,7 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       const rows = await inParts(toRefundRows(refunds), "db", (db, items) =>
         db.connection().execute((connection) => {
           const limit = { lockTimeoutMs: lockTimeoutMs() };
-          return callOnShards<{ saved: string[] }>(connection, "saveRefunds", shardOf, items, limit);
+          return onItems<{ saved: string[] }>("saveRefunds", limit)(connection, items);
         }),
       );
       const saved = new Set(rows.flatMap((row) => row.saved));
@@ -160,53 +161,42 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       Promise.all(keys.map(async (key) => findByRequestKey((await machineOf(key.merchant, "db")).db, key))),
     async recordAttempts(attempts) {
       const { rows: results, ...next } = toResults(attempts);
-      const rows = await inParts(results, "db", (db, items) =>
-        callOnShards<{ webhook_id: string }>(db, "recordAttempts", shardOf, items, next),
-      );
+      const rows = await inParts(results, "db", onItems<{ webhook_id: string }>("recordAttempts", next));
       return new Set(rows.map((row) => row.webhook_id));
     },
     async readShares({ merchants, realNow, ended }) {
       const items = merchants.map((merchant) => ({ merchant }));
-      const rows = await ofResponding(items, (db, some) =>
-        callOnShards<SharesRow>(db, "readShares", shardOf, some, { realNow, ended }),
-      );
-      const due = rows.map(({ now: _, ...inHand }) => ({ inHand, rank: Math.random() }));
-      const inRandomOrder = due.sort((a, b) => a.rank - b.rank).map(({ inHand }) => inHand);
-      return { now: toDate(rows[0]?.now ?? null) ?? realNow, due: inRandomOrder };
+      const rows = await ofResponding(items, onItems<SharesRow>("readShares", { realNow, ended }));
+      const ranked = rows.map(({ now: _, ...inHand }) => ({ inHand, rank: Math.random() }));
+      const due = ranked.sort((a, b) => a.rank - b.rank).map(({ inHand }) => inHand);
+      return { now: toDate(rows[0]?.now ?? null) ?? realNow, due };
     },
     async claimDeliveries({ claimLimits, ...when }) {
-      const rows = await ofResponding(claimLimits, (db, some) =>
-        callOnShards<ClaimedRow>(db, "claimDeliveries", shardOf, some, when),
-      );
+      const rows = await ofResponding(claimLimits, onItems<ClaimedRow>("claimDeliveries", when));
       return rows.map(({ secret, old_secret, ...row }) =>
         toAttempt({ ...row, secret: toBytes(secret), old_secret: old_secret && toBytes(old_secret) }),
       );
     },
     async freeLeases({ all = false } = {}) {
       const isOver = sql`leased_until is not null and (${all}::boolean or leased_until < now())`;
-      const found = await onShards(async (shard) => {
-        const query = sql<{ merchant: string }>`select distinct merchant from deliveries where ${isOver}`;
-        return (await query.execute(shard)).rows;
-      });
+      const merchants = sql<{ merchant: string }>`select distinct merchant from deliveries where ${isOver}`;
+      const found = await onShards(async (shard) => (await merchants.execute(shard)).rows);
       const changes = found.flat().map(async ({ merchant }) => {
         const machine = await machineOf(merchant, "background");
         await sql`
-          update deliveries set leased_until = null, sending = false
-          where merchant = ${merchant} and webhook_id in (
-            select webhook_id from deliveries where merchant = ${merchant} and ${isOver}
-            for update skip locked)`.execute(machine.background);
+          update deliveries set leased_until = null, sending = false where merchant = ${merchant} and webhook_id in (
+            select webhook_id from deliveries where merchant = ${merchant} and ${isOver} for update skip locked
+          )`.execute(machine.background);
       });
       available(await Promise.allSettled(changes));
     },
     async listWaiting(page) {
-      const waiting = (await onShards((shard) => listWaiting(shard, page))).flat();
-      return inOrder(waiting, ({ subscriptionKey }) => subscriptionKey).slice(0, page.limit);
+      const waiting = await onShards((shard) => listWaiting(shard, page));
+      return firstOf(waiting, (one) => one.subscriptionKey, page.limit);
     },
     async findDue(page) {
-      const due = (await onShards((shard) => findDue(shard, page))).flat();
-      const keyOf = ({ dueAt, paymentId, merchant }: (typeof due)[number]) =>
-        `${dueAt.toISOString()} ${paymentId} ${merchant}`;
-      return inOrder(due, keyOf).slice(0, page.limit);
+      const due = await onShards((shard) => findDue(shard, page));
+      return firstOf(due, (one) => `${one.dueAt.toISOString()} ${one.paymentId} ${one.merchant}`, page.limit);
     },
     async readBacklog(now) {
       const all = await onShards((shard) => readBacklog(shard, now));
@@ -223,7 +213,7 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       };
     },
     async readHighWaterMark() {
-      const newest = inOrder((await onShards(findNewestRefund)).flat(), ({ paymentId }) => paymentId);
+      const newest = firstOf(await onShards(findNewestRefund), ({ paymentId }) => paymentId);
       return { ...(await readLastPayout(background)), refunds: newest.slice(-1) };
     },
     async findMissing(mark) {
@@ -239,17 +229,7 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       (await onShards((shard) => findPastSubscribers(shard, before))).flat(),
     removeDeliveries: (batch) => removeOld("deliveries", batch),
     removeEvents: (batch) => removeOld("events", batch),
-    /** The feed lies on the coordinator and what waits for it on many machines, so the refunds pass through here. */
-    async publishPayouts(batchSize = 1_000) {
-      let highest = 0;
-      while ((await onShards(isAnyWaiting)).includes(true)) {
-        const publish = (transaction: Db) => publishSome(transaction, onShards, batchSize);
-        const { position, taken } = await takeTurn(background, publish);
-        highest = Math.max(highest, position);
-        if (taken < batchSize) break;
-      }
-      return highest;
-    },
+    publishPayouts: (batchSize) => publishOverall(background, onShards, batchSize),
     /** No trigger adds the refund to the sum of its payment. */
     async reconcileRefund(refund, now) {
       await machineOf(refund.merchant, "db");
@@ -258,57 +238,17 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
         if (reconciled === "inserted" && refund.status === "AUTHORIZED") {
           await sql`
             update payments set refunded_cents = refunded_cents + ${refund.amountCents}
-            where payment_id = ${refund.originalPaymentId} and merchant = ${refund.merchant}`.execute(
-            transaction,
-          );
+            where ${isOneOf(refund.merchant, [refund.originalPaymentId])}`.execute(transaction);
         }
         return reconciled;
       });
     },
   } satisfies Partial<Acts>;
-  const repeated = Object.entries(overrides).map(([name, run]) => [
-    name,
-    (...rest: never[]) => repeatAfterConflicts(async () => (run as (...all: never[]) => unknown)(...rest)),
-  ]);
-  return Object.fromEntries(repeated) as Partial<Acts>;
 }
 
-type WaitingPayout = { payment_id: string; merchant: string; authorized_at: Date };
-
-async function publishSome(
-  transaction: Db,
-  onShards: Machines["onShards"],
-  limit: number,
-): Promise<Published> {
-  const pages = await onShards(async (shard) => {
-    const query = sql<WaitingPayout>`
-      select payment_id, merchant, authorized_at from payouts_waiting w
-      where not ${isHeld(sql`w.merchant`)} order by authorized_at, payment_id limit ${limit}::integer`;
-    return (await query.execute(shard)).rows;
-  });
-  const keyOf = (row: WaitingPayout) => `${row.authorized_at.toISOString()} ${row.payment_id}`;
-  const waiting = inOrder(pages.flat(), keyOf).slice(0, limit);
-  if (waiting.length === 0) return { position: 0, taken: 0 };
-  const { rows } = await sql<{ position: number }>`
-    insert into payouts (payment_id, merchant, authorized_at, position)
-    select payment_id, merchant, authorized_at, number + ${LAST_POSITION}
-    from unnest(
-      ${waiting.map((row) => row.payment_id)}::text[],
-      ${waiting.map((row) => row.merchant)}::text[],
-      ${waiting.map((row) => row.authorized_at.toISOString())}::timestamptz[]
-    ) with ordinality as waiting (payment_id, merchant, authorized_at, number)
-    on conflict (payment_id, merchant) do nothing
-    returning position`.execute(transaction);
-  for (const [merchant, some] of Map.groupBy(waiting, (row) => row.merchant)) {
-    const ids = some.map((row) => row.payment_id);
-    await sql`delete from payouts_waiting where ${isOneOf(merchant, ids)}`.execute(transaction);
-  }
-  return { position: Math.max(0, ...rows.map(({ position }) => position)), taken: waiting.length };
-}
-
-/** The results of several shards in one order. */
-function inOrder<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
-  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+/** The first rows of several shards. */
+function firstOf<Row>(pages: readonly (readonly Row[])[], keyOf: (row: Row) => string, limit?: number) {
+  return inOrder(pages.flat(), keyOf).slice(0, limit);
 }
 
 /** An instant or bytes as JSON of PostgreSQL has them. */

@@ -19,13 +19,11 @@ import { claimStatement, sharesStatement } from "../webhooks/claims.ts";
 /** Whether the tables of a database are distributed by Citus, an extension of PostgreSQL that spreads them over machines. */
 export async function isDistributed({ db, embedded }: Pick<Database, "db" | "embedded">): Promise<boolean> {
   if (embedded) return false;
-  const { rows } = await sql<{ citus: boolean }>`
-    select to_regclass('pg_dist_partition') is not null as citus`.execute(db);
-  if (!rows[0]?.citus) return false;
+  const { rows } = await sql`select where to_regclass('pg_dist_partition') is not null`.execute(db);
+  if (rows.length === 0) return false;
   const { rows: tables } = await sql`
-    select from pg_dist_partition where logicalrelid = to_regclass('payments') and partmethod = 'h'`.execute(
-    db,
-  );
+    select from pg_dist_partition
+    where logicalrelid = to_regclass('payments') and partmethod = 'h'`.execute(db);
   return tables.length > 0;
 }
 
@@ -45,8 +43,7 @@ const STATEMENTS = {
       from (
         select s.original_payment_id, s.merchant, sum(s.amount_cents)::bigint as cents
         from refund r join source s on s.payment_id = r.payment_id and s.merchant = r.merchant
-        where r.status <> 'TERMINAL_FAILED'
-        group by s.original_payment_id, s.merchant
+        where r.status <> 'TERMINAL_FAILED' group by s.original_payment_id, s.merchant
       ) as change
       where p.payment_id = any(array[change.original_payment_id]) and p.merchant = any(array[change.merchant])
     ), `,
@@ -70,25 +67,20 @@ const STATEMENTS = {
 };
 
 /** Tables whose rows belong to one merchant. Each comes after the one that it refers to. */
-export const BY_MERCHANT = [
-  "payments",
-  "payouts_waiting",
-  "events",
-  "subscriptions",
-  "deliveries",
-  "delivery_attempts",
-] as const;
+export const BY_MERCHANT = "payments payouts_waiting events subscriptions deliveries delivery_attempts".split(
+  " ",
+);
 
-const SHARD_TABLES = [...BY_MERCHANT, "clock", "holds"] as const;
+const SHARD_TABLES = [...BY_MERCHANT, "clock", "holds"];
 
 /** The names of the tables of a shard, which include those of which every machine has all rows. */
-export type ShardTables = Readonly<Record<(typeof SHARD_TABLES)[number], string>>;
+export type ShardTables = Readonly<Record<string, string>>;
 
 const NAMES_OF_TABLES = new RegExp(`\\b(?:${SHARD_TABLES.join("|")})\\b`, "g");
 
 /** A statement with the names of a shard's tables. */
 export function nameTables(text: string, tables: ShardTables): string {
-  return text.replace(NAMES_OF_TABLES, (name) => tables[name as keyof ShardTables]);
+  return text.replace(NAMES_OF_TABLES, (name) => tables[name] ?? name);
 }
 
 /** Only for text: it has no connection. */
@@ -195,7 +187,7 @@ const onAnyShard = (
     end case;
   end $$`;
 
-const THEMSELVES = Object.fromEntries(SHARD_TABLES.map((table) => [table, table])) as ShardTables;
+const THEMSELVES: ShardTables = Object.fromEntries(SHARD_TABLES.map((table) => [table, table]));
 
 /** A part of the hash of all their texts, so that servers of two releases, with different functions, can run side by side. */
 const RELEASE = createHash("sha256")
@@ -222,9 +214,8 @@ export async function installFunctions(db: Db): Promise<void> {
       const text = definition.replace(/\{(\w+)\}/g, (_, key) => NAMES[key as keyof typeof NAMES]);
       await sql.raw(`create or replace function ${name} ${text}`).execute(transaction);
       await sql`
-        select create_distributed_function(oid::regprocedure) from pg_proc where proname = ${name}`.execute(
-        transaction,
-      );
+        select create_distributed_function(oid::regprocedure)
+        from pg_proc where proname = ${name}`.execute(transaction);
     }
   });
 }
@@ -235,20 +226,19 @@ async function findMissing(db: Db): Promise<[string, string][]> {
   const { rows: names } = await sql<{ names: ShardTables }>`
     select json_object_agg(relname, format('%s.%I', relnamespace::regnamespace, relname)) as names
     from pg_class where oid = any(${SHARD_TABLES}::text[]::regclass[])`.execute(db);
-  const last: [string, string] = [NAMES.onShard, onAnyShard(shards.map(({ shard }) => shard))];
-  const all: [string, string][] = [
+  const all = new Map([
     [NAMES.enterShards, enterShards(names[0]?.names ?? THEMSELVES)],
     [NAMES.onShards, ON_SHARDS],
-    ...shards.map(({ shard, tables }): [string, string] => [`${NAMES.onShard}_${shard}`, onShard(tables)]),
-    last,
-  ];
+    ...shards.map(({ shard, tables }) => [`${NAMES.onShard}_${shard}`, onShard(tables)] as const),
+    [NAMES.onShard, onAnyShard(shards.map(({ shard }) => shard))],
+  ]);
   const { rows } = await sql<{ proname: string }>`
     select proname from pg_proc join pg_dist_object on classid = 'pg_proc'::regclass and objid = pg_proc.oid
-    where proname = any(${all.map(([name]) => name)}::text[])`.execute(db);
+    where proname = any(${[...all.keys()]}::text[])`.execute(db);
   const known = new Set(rows.map(({ proname }) => proname));
-  const missing = all.filter(([name]) => !known.has(name));
+  if (all.size === known.size) return [];
   // The last one knows the shards, so it is outdated when one is new.
-  return missing.length > 0 ? [...new Set([...missing, last])] : missing;
+  return [...all].filter(([name]) => !known.has(name) || name === NAMES.onShard);
 }
 
 /** A shard of the payments, with the names of all tables for its merchants. */
@@ -277,14 +267,13 @@ export async function callOnShards<Row>(
   work: keyof typeof STATEMENTS,
   shardOf: ReadonlyMap<string, number>,
   items: readonly { readonly merchant: string }[],
-  further: Readonly<Record<string, unknown>> = {},
+  further: object = {},
 ): Promise<Row[]> {
   const parts = Map.groupBy(items, ({ merchant }) => shardOf.get(merchant) ?? 0); // shard 0 counts as moved
   const inOrder = [...parts].sort(([a], [b]) => a - b);
   const { rows } = await sql<{ results: Row[][] }>`
     select ${sql.raw(NAMES.onShards)}(${work}::text, ${inOrder.map(([shard]) => shard)}::bigint[],
-      ${JSON.stringify(inOrder.map(([, part]) => part))}::json, ${JSON.stringify(further)}::json) as results`.execute(
-    db,
-  );
+      ${JSON.stringify(inOrder.map(([, part]) => part))}::json,
+      ${JSON.stringify(further)}::json) as results`.execute(db);
   return (rows[0]?.results ?? []).flat();
 }

@@ -69,23 +69,20 @@ function unresponsive(): Error {
   return Object.assign(error, { code: "08006" });
 }
 
-/** Repeats work until it is stopped; what fails is tried again. Resolves when the last run has ended. */
-function repeatEvery(ms: number, work: () => Promise<void>): { stop(): Promise<void> } {
+/** Repeats work, also after an error, until the function that it returns is called, which resolves when the last run has ended. */
+function repeatEvery(ms: number, work: () => Promise<void>): () => Promise<void> {
   const closing = new AbortController();
   const { signal } = closing;
   async function repeat(): Promise<void> {
     while (!signal.aborted) {
-      await setTimeout(ms, undefined, { ref: false, signal })
-        .then(work)
-        .catch(() => {});
+      const pause = setTimeout(ms, undefined, { ref: false, signal });
+      await pause.then(work).catch(() => {});
     }
   }
   const repeated = repeat();
-  return {
-    stop() {
-      closing.abort();
-      return repeated;
-    },
+  return () => {
+    closing.abort();
+    return repeated;
   };
 }
 
@@ -146,7 +143,7 @@ function createMachine(
     misses = count;
   }
 
-  const probing = repeatEvery(PROBE_MS, probe);
+  const stopProbing = repeatEvery(PROBE_MS, probe);
   const run = createRunner(createPreparedRunner());
   return {
     url,
@@ -180,7 +177,7 @@ function createMachine(
       await (await listening)?.close();
     },
     async close() {
-      await probing.stop();
+      await stopProbing();
       await Promise.all([...listeners.values()].map(async (listening) => (await listening).close()));
       await Promise.all([callPool, backgroundPool, shardPool, probePool].map((pool) => pool.close()));
     },
@@ -242,7 +239,7 @@ export async function openMachines({ connection, options }: Database): Promise<M
 
   await refresh();
   // While the coordinator is away, all stay where they were.
-  const refreshing = repeatEvery(REFRESH_MS, refresh);
+  const stopRefreshing = repeatEvery(REFRESH_MS, refresh);
   return {
     shardOf,
     async machineOf(merchant, kind) {
@@ -274,7 +271,7 @@ export async function openMachines({ connection, options }: Database): Promise<M
     },
     async close() {
       closed = true;
-      await refreshing.stop();
+      await stopRefreshing();
       await Promise.all([directoryPool.close(), ...[...machines.values()].map((machine) => machine.close())]);
     },
   };
@@ -287,6 +284,11 @@ function toUrl(databaseUrl: string, { host, port }: Placement): string {
   url.port = String(port);
   for (const name of ["host", "port"]) url.searchParams.delete(name);
   return url.href;
+}
+
+/** The results of several shards in one order. */
+export function inOrder<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 /** The results of the calls that succeeded. Those that failed because a machine does not respond are left out. */
