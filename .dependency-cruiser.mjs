@@ -6,7 +6,6 @@ const SERVER_LAYERS = [
   // The sandbox's files in this line run in browsers, or in programs that call a sandbox.
   ["domain/", "sandbox/console/", "sandbox/calls\\.ts"],
   ["contract/", "config/"],
-  ["admission/"],
   ["observability/"],
   ["async/"],
   ["storage/database/"],
@@ -16,9 +15,6 @@ const SERVER_LAYERS = [
   ["storage/[^/]+$"],
   ["auth/", "webhooks/"],
   ["http/"],
-  ["stop.ts", "app.ts"],
-  ["background/"],
-  ["start.ts"],
   ["process/"],
   ["operators/", "sandbox/commands/", "sandbox/handlers/"],
   ["sandbox/(greeting|pages|sandbox|settings)\\.ts"],

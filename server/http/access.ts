@@ -1,7 +1,7 @@
-import type { RateLimiter } from "../admission/rate-limiter.ts";
 import { authenticate, authorize, type Caller, type FindCaller } from "../auth/bearer.ts";
 import { ProblemError } from "../contract/problem.ts";
 import type { Deadline } from "./deadline.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 import type { Middleware, RequestLocals } from "./request-locals.ts";
 
 /**

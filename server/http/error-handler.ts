@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { CrowdedError } from "../admission/bounded-queue.ts";
+import { CrowdedError } from "../async/bounded-queue.ts";
 import { PROBLEMS, ProblemError, unavailable } from "../contract/problem.ts";
 import type { ErrorMiddleware, Middleware } from "./request-locals.ts";
 import { sendProblem } from "./send-response.ts";

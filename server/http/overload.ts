@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import type { ConcurrencyLimit, Refusal, Slot } from "../admission/concurrency-limit.ts";
 import { type ContractDocument, servedOperations } from "../contract/document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
-import type { RequestOutcome } from "../observability/observer.ts";
+import type { Refusal, RequestOutcome } from "../observability/observer.ts";
+import type { ConcurrencyLimit, Slot } from "./concurrency-limit.ts";
 import type { HeadCheck } from "./request-head.ts";
 import { readSecurityHeaders } from "./security-headers.ts";
 import { problemMediaType } from "./send-response.ts";

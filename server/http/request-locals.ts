@@ -1,9 +1,9 @@
 import type { NextFunction, Request, Response } from "express";
-import type { Slot } from "../admission/concurrency-limit.ts";
 import type { Caller } from "../auth/bearer.ts";
 import type { NumberLiteral } from "../contract/scan-json.ts";
 import type { CallerIdentity } from "../domain/caller-identity.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
+import type { Slot } from "./concurrency-limit.ts";
 
 /**
  * Called when the body of a call has been read, and when the call is valid and its handler comes next. It may change the body,

@@ -1,4 +1,3 @@
-import type { Refusal } from "../admission/concurrency-limit.ts";
 import type { Outcome } from "../domain/delivery-outcome.ts";
 import type { RefundStatus } from "../domain/refunds.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
@@ -13,6 +12,9 @@ export type RequestOutcome = {
   /** Of the trace to which it belongs. */
   traceId?: string | undefined;
 };
+
+/** Why a request got no slot: too many requests are under way, in all or of the same merchant. */
+export type Refusal = "full" | "merchant full";
 
 type AttemptResult = { at: Date; outcome: Outcome; milliseconds: number };
 type Attempt = { earlierAttempts: number; payload: string; trace: TraceContext | null };

@@ -7,12 +7,11 @@ import {
   Registry,
 } from "@prometheus-io/client";
 import type { paths } from "../../openapi/generated/types.ts";
-import type { Refusal } from "../admission/concurrency-limit.ts";
 import type { Outcome } from "../domain/delivery-outcome.ts";
 import { REFUND_TRANSITIONS } from "../domain/refunds.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
 import { type GaugeSources, registerGauges } from "./gauges.ts";
-import type { Observer } from "./observer.ts";
+import type { Observer, Refusal } from "./observer.ts";
 
 /** The metrics as they are read. */
 export type ServedMetrics = Observer & {

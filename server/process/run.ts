@@ -4,8 +4,8 @@ import { type Config, readConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { openLog, type ProcessLog } from "../observability/logger.ts";
 import { toReadableLine } from "../observability/readable-log.ts";
-import type { CreateHooks, RunningServer } from "../start.ts";
 import { StoreStartError } from "../storage/database/start-error.ts";
+import type { CreateHooks, RunningServer } from "./start.ts";
 import { explainStartFailure } from "./start-failure.ts";
 import { stopOnSignal } from "./stop-signals.ts";
 
@@ -32,7 +32,7 @@ export async function runServer(env: Environment, wrap?: (env: Environment) => W
     // Halves the time to load the server. Not in production, where nobody else may write what a process executes.
     if (config.mode === "sandbox") enableCompileCache();
     // Loaded after the settings were read, so that a wrong setting is reported without delay.
-    const { startServer } = await import("../start.ts");
+    const { startServer } = await import("./start.ts");
     const server = await startServer(config, { logger }, wrapper?.createHooks);
     const { url, probeUrl, metricsUrl, close } = server;
     stopOnSignal(close, { log, print: wrapper && print, delaySeconds: config.stopDelaySeconds });

@@ -1,7 +1,7 @@
 import { readConfig } from "../config/config.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { createLogger } from "../observability/logger.ts";
-import { startServer } from "../start.ts";
+import { startServer } from "../process/start.ts";
 import { createCalls, type SandboxCalls } from "./calls.ts";
 import { wrapInSandbox } from "./sandbox.ts";
 import { readTomorrowSeed } from "./settings.ts";

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Request } from "express";
-import { assembleApp } from "../app.ts";
 import { readDocument } from "../contract/document.ts";
 import type { HandlersOf, SandboxId } from "../contract/operations.ts";
 import { noDeadline } from "../http/deadline.ts";
 import { createPages } from "../http/pages.ts";
 import { checkLocalHost } from "../http/request-head.ts";
 import type { HttpResponse, Middleware } from "../http/request-locals.ts";
-import type { Core, Hooks } from "../start.ts";
+import { assembleApp } from "../process/app.ts";
+import type { Core, Hooks } from "../process/start.ts";
 import { createCallFaults } from "./handlers/call-faults.ts";
 import { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";

@@ -3,9 +3,14 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config/config.ts";
 import { createLogger } from "../../server/observability/logger.ts";
+import {
+  type CreateHooks,
+  type RunningServer,
+  type StartOptions,
+  startServer,
+} from "../../server/process/start.ts";
 import { wrapInSandbox } from "../../server/sandbox/sandbox.ts";
 import { readTomorrowSeed } from "../../server/sandbox/settings.ts";
-import { type CreateHooks, type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { createTestDatabase, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
 import type { Engine } from "./engine.ts";
 import { countRows } from "./factories.ts";

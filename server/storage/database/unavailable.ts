@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { FullError } from "../../admission/bounded-queue.ts";
+import { FullError } from "../../async/bounded-queue.ts";
 
 /** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
 const CONFLICT_CLASS = "40";

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
-import { createBoundedQueue } from "../../admission/bounded-queue.ts";
 import { createBatcher, type OnRun } from "../../async/batcher.ts";
+import { createBoundedQueue } from "../../async/bounded-queue.ts";
 import { noTimeLimit, type TimeLimit } from "../../domain/time-limit.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
 import type { PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pino from "pino";
 import { describe, expect, test } from "vitest";
-import { startRestoreWatch } from "../../../server/background/restore-watch.ts";
+import { startRestoreWatch } from "../../../server/process/restore-watch.ts";
 import { openStore } from "../../../server/storage/store.ts";
 import { backUp } from "../../helpers/databases.ts";
 import { startProduction } from "../../helpers/deployment.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CrowdedError } from "../../../../server/admission/bounded-queue.ts";
-import { createConcurrencyLimit, type Slot } from "../../../../server/admission/concurrency-limit.ts";
+import { CrowdedError } from "../../../../server/async/bounded-queue.ts";
+import { createConcurrencyLimit, type Slot } from "../../../../server/http/concurrency-limit.ts";
 
 const unavailable = { code: "UNAVAILABLE", headers: { "Retry-After": "1" } };
 

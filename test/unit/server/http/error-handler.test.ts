@@ -1,7 +1,7 @@
 import express from "express";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { CrowdedError, FullError } from "../../../../server/admission/bounded-queue.ts";
+import { CrowdedError, FullError } from "../../../../server/async/bounded-queue.ts";
 import { ProblemError, unavailable } from "../../../../server/contract/problem.ts";
 import { handleErrors } from "../../../../server/http/error-handler.ts";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";

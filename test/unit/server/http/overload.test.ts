@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import { pino } from "pino";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { Refusal } from "../../../../server/admission/concurrency-limit.ts";
 import { readDocument } from "../../../../server/contract/document.ts";
 import {
   compileResponseValidators,
@@ -10,7 +9,7 @@ import {
 import { refuseOverload } from "../../../../server/http/overload.ts";
 import { checkHost, checkPlainHead } from "../../../../server/http/request-head.ts";
 import { readSecurityHeaders } from "../../../../server/http/security-headers.ts";
-import type { RequestOutcome } from "../../../../server/observability/observer.ts";
+import type { Refusal, RequestOutcome } from "../../../../server/observability/observer.ts";
 import { listenLocally } from "../../../helpers/network/local-server.ts";
 import { exchange, head } from "../../../helpers/network/raw-http.ts";
 

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { Take } from "../../../../server/admission/rate-limiter.ts";
-import { createRateLimiter } from "../../../../server/admission/rate-limiter.ts";
+import type { Take } from "../../../../server/http/rate-limiter.ts";
+import { createRateLimiter } from "../../../../server/http/rate-limiter.ts";
 
 const logger = pino({ enabled: false });
 

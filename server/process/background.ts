@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Observer } from "../observability/observer.ts";
-import type { RunningParts } from "../stop.ts";
 import type { Database } from "../storage/database/database.ts";
 import { vacuum } from "../storage/database/embedded.ts";
 import type { Store } from "../storage/store.ts";
@@ -13,6 +12,7 @@ import { startWebhooks, type WebhookSettings } from "../webhooks/webhooks.ts";
 import { startDueScan } from "./due-scan.ts";
 import type { RestoreWatch } from "./restore-watch.ts";
 import { startRetention } from "./retention.ts";
+import type { RunningParts } from "./stop.ts";
 
 type WorkParts = {
   database: Database;

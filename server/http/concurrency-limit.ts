@@ -1,5 +1,6 @@
+import { CrowdedError } from "../async/bounded-queue.ts";
 import { unavailable } from "../contract/problem.ts";
-import { CrowdedError } from "./bounded-queue.ts";
+import type { Refusal } from "../observability/observer.ts";
 
 /*
  * What refuses calls, and whom it protects:
@@ -24,9 +25,6 @@ export type Slot = {
   /** Does the request's work, in a new slot if its own was given back. Throws `UNAVAILABLE` when none is free. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 };
-
-/** Why there is no slot: too many requests are under way, in all or of the same merchant. */
-export type Refusal = "full" | "merchant full";
 
 /** Bounds how many requests are under way at a time. */
 export type ConcurrencyLimit = {
