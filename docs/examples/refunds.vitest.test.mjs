@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 60_000); // far more than the two seconds that it takes
 afterAll(() => sandbox.close());
 
-test("a refund is authorized three business days after settlement", async () => {
+test("a refund is authorized when its waiting period has passed", async () => {
   const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
   const { paymentId, paymentStatus } = await client.refunds.issue({
     paymentId: "pay_recent",

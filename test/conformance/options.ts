@@ -54,8 +54,8 @@ export type CommandOptions = ConformOptions & {
 };
 
 const PAYMENTS_HELP = `payments of that merchant, by kind:
-settled: three business days ago or more
-recent: settled less than three business days ago
+settled: before the waiting period
+recent: settled within the waiting period
 processing: not settled yet
 failed: its debit failed
 covered: fell into the service's cover

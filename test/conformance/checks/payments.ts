@@ -50,13 +50,13 @@ type Row = {
 const ROWS: readonly Row[] = [
   {
     kind: "settled",
-    payment: "that settled three business days ago or more",
+    payment: "that settled before the waiting period",
     paymentStatus: "AUTHORIZED",
     sources: ["6.4", "7.4", "D05", "D16"],
   },
   {
     kind: "recent",
-    payment: "that settled less than three business days ago",
+    payment: "that settled within the waiting period",
     paymentStatus: "PENDING",
     sources: ["6.3", "12.4", "D05", "D16"],
   },
