@@ -42,7 +42,6 @@ function read(input: unknown): { currency: unknown; cents: number } {
   return { currency, cents: Number(cents) };
 }
 
-/** Converts dollars to cents. */
 export function toCents(dollars: unknown): number {
   if (typeof dollars === "number" && Number.isFinite(dollars)) return toWhole(dollars);
   const digits = typeof dollars === "string" ? /^-?(\d+)(?:\.(\d{1,2}))?$/.exec(dollars) : null;
@@ -55,7 +54,7 @@ export function toCents(dollars: unknown): number {
   return text.startsWith("-") ? -cents : cents;
 }
 
-/** A product or a few additions of dollars are off by some units in the last of their 53 bits; a third decimal is more than that. */
+/** Arithmetic with dollars is off by a few units in the last of 53 bits; a larger difference is a third decimal. */
 function toWhole(dollars: number): number {
   const cents = Math.round(dollars * 100);
   if (Math.abs(dollars * 100 - cents) > Math.abs(cents) * Number.EPSILON * 16) {

@@ -11,7 +11,7 @@ export type AttemptOptions = {
   timeoutMs: number;
   /** The caller's signal. */
   signal: AbortSignal | undefined;
-  /** The call's. The first attempt is counted when it is sent; later ones also without a token, like those without a response. */
+  /** Of the call. The first attempt counts once it is sent; a later one counts even if it gets no token. */
   progress: CallProgress;
 };
 
@@ -39,7 +39,7 @@ export async function sendOnce(
     const token = typeof accessToken === "function" ? await accessToken() : accessToken;
     const copy = new Request(request.clone(), { signal: controller.signal });
     copy.headers.set("Authorization", `Bearer ${token}`);
-    controller.signal.throwIfAborted(); // It came too late.
+    controller.signal.throwIfAborted(); // the token came too late
     progress.attempts ||= 1;
     progress.outcomeUnknown = true;
     const response = await fetch(copy);

@@ -14,7 +14,7 @@ export function toDelayMs(attempts: number, headers: Headers | undefined, random
 export function readRetryAfterMs(headers: Headers): number {
   const text = headers.get("retry-after")?.trim() ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  // Both dates come from the service's clock when it sends `Date`: ours may be wrong.
+  // Compared with `Date`, where the service sends it, because this machine's clock may be wrong.
   const date = Date.parse(headers.get("date") ?? "");
   const waitMs = Date.parse(text) - (Number.isNaN(date) ? Date.now() : date);
   return waitMs > 0 ? waitMs : 0;

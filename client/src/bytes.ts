@@ -1,7 +1,6 @@
 /** The most bytes of a body that are read; the service sends less than a third of that. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** A delivery with a body of more than `MAX_BODY_BYTES`. */
 export class BodyTooLargeError extends Error {
   override readonly name = "BodyTooLargeError";
 
@@ -10,10 +9,9 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/** The chunks of a body. */
 export type BodyCollector = {
   /**
-   * Text is what an application makes of chunks that sets an encoding.
+   * Chunks are strings where the application has set an encoding on the request.
    *
    * @throws BodyTooLargeError at the first chunk that exceeds the limit; the chunk is not kept
    */

@@ -29,7 +29,7 @@ export type ClientOptions = Omit<CallOptions, "signal"> & {
   maxAttempts?: number;
   /** Called after each request, for logs and metrics. Errors that it throws are ignored. */
   onAttempt?: (report: AttemptReport) => void;
-  /** For tests: a clock and random numbers of their own. */
+  /** For tests: replaces the clock, and below the random numbers. */
   clock?: Clock;
   random?: () => number;
 };
@@ -53,16 +53,15 @@ const OPERATIONS = {
   subscribeToWebhooks: { path: "/v1/webhook/subscribe", success: 200 },
 } as const satisfies { [Id in OperationId]: { path: PathOf<Id>; success: SuccessOf<Id> } };
 
-/** The limits of a call: milliseconds, and a number. */
 const DEFAULTS = { attemptTimeoutMs: 15_000, totalTimeoutMs: 60_000, maxAttempts: 4 };
 
-/** Three weeks in milliseconds: a timer for a little longer would end at once. */
+/** Some three weeks: a timer of more than 2 ** 31 milliseconds would fire at once. */
 const MAX_TIMER_MS = 2e9;
 
 /**
- * The last of each limit that is given.
+ * Merges limits; later arguments win.
  *
- * @throws RangeError for what is not a number, such as a missing setting that was converted: no limit would be kept
+ * @throws RangeError for a limit that is not a number, such as a missing setting that was converted: it would limit nothing
  */
 function toLimits(...given: readonly Partial<Record<keyof typeof DEFAULTS, unknown>>[]): typeof DEFAULTS {
   const limits = { ...DEFAULTS };
@@ -101,7 +100,7 @@ export function createCall(client: ClientOptions): Call {
       mayRepeat,
       progress,
     });
-    // The pairs of path and body are checked where OPERATIONS is declared; a union of them is too wide for this call.
+    // The type of this call takes one path, not a union; OPERATIONS makes sure that path and body belong together.
     const { data, error, response } = await api.POST(path as "/v1/refunds", {
       body: body as RequestBody<"issueRefund">,
       headers: toTraceHeaders(),
@@ -113,7 +112,7 @@ export function createCall(client: ClientOptions): Call {
   };
 }
 
-/** Validates responses before openapi-fetch does, which reports no error for an empty one. */
+/** Throws for a response that is not the service's. openapi-fetch would report no error for an empty one. */
 function refuseForeign(success: number, progress: CallProgress): Middleware {
   return {
     async onResponse({ response }) {

@@ -5,9 +5,9 @@ export type CallProgress = {
   /** The number of requests that were sent. */
   attempts: number;
   /**
-   * Whether one of them may have been carried out nevertheless: it got no response, or a 5xx, or a 409 whose `existing` may be this
-   * very refund, as when a gateway has sent the request twice. Repeat a refund with the same `requestKey` and
-   * `{ repeated: true }` to find out.
+   * Whether the service may have carried out one of them although the call failed: it got no response, a 5xx, or a 409 whose
+   * `existing` may be this very refund, because a gateway sent the request twice. To find out, repeat the refund with the same
+   * `requestKey` and `{ repeated: true }`.
    */
   outcomeUnknown: boolean;
 };
@@ -25,8 +25,8 @@ export abstract class CallError extends Error implements Readonly<CallProgress> 
 }
 
 /**
- * Statuses that depend only on the request, which is the same in each attempt. They show that no attempt was carried out: a
- * refund that exists has used up its key, and a key that belongs to another record never created this refund.
+ * Statuses that show that no attempt was carried out, because they depend only on the request, which is the same each time. Had an
+ * attempt made the refund, the others would get a 409 that names it.
  */
 const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
 

@@ -36,7 +36,7 @@ export type Refunds = {
   issue(request: IssueRefundRequest, options?: IssueRefundOptions): Promise<IssuedRefund>;
 };
 
-/** Statuses of a gateway, or of a service that is starting or overloaded; or no response at all. */
+/** True for no response, and for statuses of a gateway, or of a service that is starting or overloaded. */
 function mayRepeat(status: number | undefined): boolean {
   return status === undefined || status === 429 || (status >= 502 && status <= 504);
 }
@@ -62,15 +62,12 @@ export function createRefunds(call: Call): Refunds {
 }
 
 /**
- * The record of a refund, by the members that it always has. A member that each refund gains is missing here until it is
- * listed, so that the compiler finds what this client would lose after a lost response.
+ * The members that the record of every refund has. A member that the contract adds to every refund has to be listed here: until
+ * then, `issue` does not compile.
  */
 type ExistingRefund = ExistingRecord & Required<Pick<ExistingRecord, "paymentStatus" | "clientReferenceId">>;
 
-/**
- * Whether the record can be the requested refund. An original payment has none of these fields, and a refund whose reference the
- * service was asked to erase has none.
- */
+/** Whether the record can be the requested refund. Original payments lack these fields, and an erased refund has no reference. */
 function mayBe(existing: ExistingRecord | undefined, request: RefundRequest): existing is ExistingRefund {
   const { originalPaymentId, amount, clientReferenceId } = existing ?? {};
   return (

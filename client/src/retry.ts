@@ -10,7 +10,7 @@ export type AttemptReport = {
   operation: OperationId;
   /** From 1. */
   attempt: number;
-  /** With the time in which `accessToken` got a token. */
+  /** Includes the time to get a token. */
   durationMs: number;
   /** The status of the response; absent when there was no response. */
   status?: number;

@@ -1,4 +1,4 @@
-/** The parts of an OpenTelemetry SDK in the global object, and the part of Node that are used here. */
+/** The parts of an OpenTelemetry SDK and of Node that are used here. */
 type Runtime = {
   [TELEMETRY]?: {
     context?: { active(): unknown };
@@ -11,8 +11,8 @@ type TraceHeaders = Record<string, string>;
 const TELEMETRY = Symbol.for("opentelemetry.js.api.1");
 
 /**
- * The headers of the caller's trace, when an OpenTelemetry SDK has one; so this package needs none itself. They are left to an
- * instrumentation of Node's `fetch`, because a second `traceparent` would make both void.
+ * The headers of the caller's trace, from the OpenTelemetry SDK that the caller has loaded, if any. None where an instrumentation
+ * of Node's `fetch` adds them, because a second `traceparent` would make both void.
  */
 export function toTraceHeaders(): TraceHeaders {
   const headers: TraceHeaders = {};

@@ -7,7 +7,7 @@ import { isNode } from "./node.ts";
  */
 export type Effect = "loosened" | "tightened" | "extended" | "cosmetic" | "unclear";
 
-/** The effects of another value of a keyword; undefined where the keyword is absent. */
+/** The effects of changing a keyword's value, which is undefined where the keyword is absent. */
 export type Compare = (before: unknown, after: unknown) => Effect[];
 
 export const cosmetic: Compare = () => ["cosmetic"];

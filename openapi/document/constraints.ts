@@ -13,7 +13,7 @@ export type Part =
 export type Condition =
   /** The object at `at` carries the tag that chooses a branch of a `oneOf`. */
   | { readonly kind: "tag"; readonly at: string; readonly name: string; readonly value: string }
-  /** The object at `at` is, or is not, as the `if` at `pointer` of the document says. */
+  /** The object at `at` meets, or does not meet, the `if` at `pointer` of the document. */
   | { readonly kind: "if"; readonly at: string; readonly pointer: string; readonly holds: boolean };
 
 /** The message that a constraint is about. */
@@ -36,7 +36,7 @@ export type Constraint = MessageLocation & {
   /** JSON Pointer to the rule in the document, references followed; for a list such as `required`, to the entry. */
   readonly pointer: string;
   /**
-   * The keyword of the schema; outside schemas `security`, `scope`, `requestBody` (must there be one), `content` (which media
+   * The keyword of the schema; outside schemas `security`, `scope`, `requestBody` (whether one is required), `content` (the media
    * types), `status`, and `required` for headers and parameters.
    */
   readonly keyword: string;

@@ -112,7 +112,7 @@ export const formatSamples =
   ({ value }) =>
     toTexts(FORMAT_SAMPLES[String(value)]?.[kind] ?? []);
 
-/** Numbers that lie so many of the schema's smallest steps beyond the bound. */
+/** Numbers beyond the bound by these multiples of the schema's smallest step. */
 export const stepsBeyond =
   (...steps: readonly number[]): Values =>
   ({ value, schema }) => {
@@ -142,7 +142,7 @@ export const tooManyDigits: Values = ({ value }) => {
   ];
 };
 
-/** Lists with so many items more than the bound: of the present items, and of all valid ones, which repeat as needed. */
+/** Lists with `by` items more than the bound: of the present items, and of all valid ones, which repeat as needed. */
 export const listsOfLength =
   (by: number): Values =>
   ({ value, current, others }) => {
@@ -163,7 +163,7 @@ const membersOf = (current: unknown) => Object.entries(current as object);
 export const withoutMember: Values = ({ value, current }) =>
   toTexts([Object.fromEntries(membersOf(current).filter(([name]) => name !== value))]);
 
-/** The object with a name similar to one that it has, or with one that no object has; the same with nothing else. */
+/** The object with one more member, whose name is similar to another or made up; and an object of that member alone. */
 export const withUnknownMember: Values = ({ current }) => {
   const similar = membersOf(current).flatMap(([name]) => [name.toUpperCase(), `${name}s`, `${name} `]);
   const names = [...similar, "unknown", "status", "merchantId", "a/b~c", "constructor", ""];

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Lies beside what was made of other packages. */
+/** The file of licences beside what was made of other packages. */
 export const LICENCES_FILE = "LICENSES.txt";
 
 /** The licences of the packages that have these modules or files, and the notices of what such a package is made of. */

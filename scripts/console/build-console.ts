@@ -42,7 +42,7 @@ async function buildConsole(): Promise<void> {
     [LICENCES_FILE, await licencesOf(script.moduleIds)],
   ] as const;
   for (const [name, text] of files) await replaceFile(join(DIST, name), text);
-  // Only now, so that a server which starts meanwhile finds a whole page, be it the former one.
+  // Removed last, so that a server which starts meanwhile finds a whole page, old or new.
   const others = (await readdir(DIST)).filter((name) => !files.some(([own]) => own === name));
   await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
   console.log(`console: built in ${secondsSince(start)}`);

@@ -18,10 +18,10 @@ type Schema = Node & {
   readonly oneOf?: readonly Schema[];
 };
 
-/** The keywords that a form obeys by the fields and choices that it has. */
+/** The keywords that a form obeys by its fields and choices, without a hint. */
 const BY_FIELDS = ["required", "additionalProperties", "oneOf", "const", "minItems", "maxItems"];
 
-/** The constraints of each field of a schema, by its JSON Pointer. Throws for a keyword of which the form knows nothing. */
+/** The constraints of each field of a schema, by its JSON Pointer. Throws for any other keyword without a hint. */
 export function readForm(document: Node, pointer: string): Record<string, Constraints> {
   const unmentioned = findConstraintsOfSchema(document, pointer).find(
     ({ keyword }) => !BY_FIELDS.includes(keyword) && !KEYWORDS[keyword]?.hint,

@@ -48,7 +48,7 @@ function readTemplate(): string {
   return read("reference.hbs").replace("{{{styles}}}", () => styles);
 }
 
-/** Hides a pattern that says nothing, and conditions, of which Redoc shows each branch as a shape of its own. */
+/** Hides a pattern that says nothing, and conditions, because Redoc shows each branch as another schema. */
 function hideNoise(document: Draft): void {
   for (const { part } of walk(document, DATA)) {
     if (!isNode(part)) continue;

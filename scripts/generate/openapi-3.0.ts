@@ -72,10 +72,10 @@ function mapOperations(paths: unknown, change: (operation: Node) => Node): Node 
 const STATUS = "RefundStatus";
 
 /**
- * What other tools can't read is left out or written in place. Only a schema has a `type` that is a string, and a discriminator
- * with a name: a property would have a schema there. Generated Perl makes an object of an enumeration with a name, and loses the status of every
- * refund that it reads. For discriminators, generated Rust has an enum without variants, and generated Kotlin an interface
- * that nothing implements; the branches differ in the one value that their tag can have.
+ * Leaves out or inlines what generators can't read. Generated Perl makes an object of a named enumeration, and loses the status of
+ * every refund. With discriminators, generated Rust has an enum without variants, and Kotlin an interface that nothing implements;
+ * the constant tags distinguish the branches. A property that is called `type` or `discriminator` has a schema there, and so is
+ * kept.
  */
 function simplify(document: Node): Node {
   const { schemas } = document.components as { schemas: Record<string, unknown> };

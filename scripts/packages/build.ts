@@ -13,7 +13,7 @@ import type { PackageSource } from "./sources.ts";
 /** The oldest Node that the packages run on: the first in which SQLite, the lock of a data folder, needs no flag. */
 const TARGET = "node22.13";
 
-/** Left out of packages: what browsers and servers don't read. */
+/** Left out of packages, because neither browsers nor servers read it. */
 const LEFT_OUT = /\/sources\.sha256$/;
 
 /**
@@ -95,7 +95,7 @@ async function buildModules({ modules, bundled = [] }: PackageSource, dist: stri
   return names;
 }
 
-/** These packages are the same at run time; one adds types. */
+/** The first package only adds types to the second. */
 function atRunTime(id: string): string {
   return id === "@commander-js/extra-typings" ? "commander" : id;
 }

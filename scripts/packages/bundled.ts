@@ -59,7 +59,7 @@ export async function buildBundled(
   await writeFile(join(folder, LICENCES_FILE), await licencesOf(ids));
 }
 
-/** Names what the module exports, because one of CommonJS doesn't say it. Loaded by `require`, which test runners leave alone. */
+/** Names the exports of a module, because CommonJS doesn't declare them. Loads it by `require`, which test runners don't replace. */
 function reexport(specifier: string): string {
   const loaded: object = require(fileURLToPath(import.meta.resolve(specifier)));
   const names = Object.keys(loaded).filter((name) => !["__esModule", "default"].includes(name));

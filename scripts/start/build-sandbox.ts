@@ -6,7 +6,7 @@ import { secondsSince } from "../command/command.ts";
 import { ROOT } from "../command/root.ts";
 import { ensureConsole } from "../console/build-console.ts";
 
-/** Earlier builds that stay: a sandbox that runs may still load parts of its own. */
+/** How many builds are kept, because a running sandbox may still load parts of an earlier one. */
 const KEPT = 4;
 
 /** Builds the console, and the sandbox with the packages that it uses into a folder that does not exist yet. */
@@ -18,9 +18,9 @@ export async function buildSandbox(folder: string): Promise<void> {
     input: join(ROOT, "server/sandbox/cli.ts"),
     platform: "node",
     tsconfig: false,
-    // It reads its WebAssembly next to its own modules; `pg-native` is not installed.
+    // PGlite reads its WebAssembly next to its own modules; `pg-native` is not installed.
     external: [/^@electric-sql\/pglite/, "pg-native"],
-    plugins: [{ name: "own-place", transform: keepPlace }],
+    plugins: [{ name: "keep-location", transform: keepLocation }],
   });
   const draft = `${folder}.${process.pid}`;
   await build.write({ dir: draft, format: "esm", entryFileNames: "[name].js" });
@@ -32,7 +32,7 @@ export async function buildSandbox(folder: string): Promise<void> {
 }
 
 /** Lets a module find the files next to it, as if it had not been bundled. */
-function keepPlace(code: string, id: string) {
+function keepLocation(code: string, id: string) {
   if (!code.includes("import.meta")) return null;
   return code
     .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))

@@ -14,8 +14,8 @@ const SOURCES = [
 ];
 
 /*
- * Runs the sandbox from one bundle, which loads in half the time of its modules and of the packages that they use. What it is
- * built from is known by names, times and sizes: reading it all would take longer than starting.
+ * Runs the sandbox from one bundle, which loads in half the time of its modules and of the packages that they use. Its sources are
+ * compared by name, time and size, because reading them would take longer than starting.
  */
 process.chdir(ROOT);
 const folder = join(ROOT, ".cache/start", fingerprint());

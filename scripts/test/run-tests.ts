@@ -1,6 +1,6 @@
 import { createVitest, type TestModule, type Vitest } from "vitest/node";
 
-/** What a run of Vitest came to. */
+/** The result of a run of Vitest. */
 export type TestRun = {
   readonly passed: number;
   /**
@@ -23,7 +23,7 @@ export async function runTests(projects: readonly string[], { rerun = false } = 
 
   const failedFiles = first.modules.filter((module) => !module.ok());
   const names = failedFiles.map(({ relativeModuleId }) => relativeModuleId);
-  // An error outside of tests belongs to no file, so that everything runs again.
+  // An error outside of tests belongs to no file, so everything runs again.
   process.stdout.write(`run again: ${names.length > 0 ? names.join(", ") : "all tests"}\n`);
   const { modules, errors } = await runVitest(projects, names);
   const kept = first.modules.filter((one) => !modules.some(({ id }) => id === one.id));
@@ -40,7 +40,7 @@ async function runVitest(project: readonly string[], files: string[]): Promise<E
   process.env.NODE_ENV ??= "test";
   const vitest = await createVitest("test", { project: [...project] });
   const run = await start(vitest, files);
-  // It prints an error of the end, such as one in the end of a set-up, and tells it by the exit code alone.
+  // It only prints an error of closing, such as one of a set-up's end, and sets the exit code.
   process.exitCode = undefined;
   await vitest.close();
   if (NODE_ENV === undefined) delete process.env.NODE_ENV;

@@ -17,10 +17,7 @@ export type BatcherOptions<Item, Result> = {
   readonly keyOf?: ((item: Item) => string) | undefined;
   /** Does the work of an item after a run for several has failed; by default a run of its own. */
   readonly runAlone?: (item: Item) => Promise<Result>;
-  /**
-   * Whether an error means that a run was abandoned early; then even an item that was alone in the run is run again by
-   * itself.
-   */
+  /** Whether an error means that a run was abandoned early; then even the only item of a run is run again. */
   readonly isAbandoned?: (error: unknown) => boolean;
 };
 
@@ -92,13 +89,13 @@ function createOneBatcher<Item, Result>(
       const results = await run(entries.map(({ item }) => item));
       return new Map(entries.map((entry, index) => [entry, async () => results[index] as Result]));
     } catch (error) {
-      const isOver = entries.length === 1 && !isAbandoned(error);
-      const goOn = async ({ item, signal }: Entry<Item>) => {
-        if (isOver) throw error;
+      const isFinal = entries.length === 1 && !isAbandoned(error);
+      const retryAlone = async ({ item, signal }: Entry<Item>) => {
+        if (isFinal) throw error;
         signal?.throwIfAborted();
         return runAlone(item);
       };
-      return new Map(entries.map((entry) => [entry, () => goOn(entry)]));
+      return new Map(entries.map((entry) => [entry, () => retryAlone(entry)]));
     }
   }
 

@@ -3,12 +3,12 @@ import pLimit, { type LimitFunction } from "p-limit";
 /** How many tasks with the same name may run, and how many may run or wait. */
 export type Share = { readonly running: number; readonly room: number };
 
-/** Runs tasks, of which only a few with the same name run at a time; some more wait in the order in which they came. */
+/** Runs only a few tasks with the same name at a time. A limited number of others wait, in the order of their arrival. */
 export type BoundedQueue = {
   /**
    * @param shares the names of the task, such as its payment and its merchant; it waits for them in this order
-   * @throws CrowdedError without running the task, when there is no room for one of its names, or for any task while another with one of
-   *   its names is here; FullError when tasks of other names alone take up all room
+   * @throws CrowdedError, without running the task, when there is no room and tasks that share a name with it take part of it;
+   *   FullError when other tasks alone take all of it
    */
   run<Result>(shares: Readonly<Record<string, Share>>, task: () => Promise<Result>): Promise<Result>;
   /** Whether a task with this name runs or waits. */
@@ -17,12 +17,12 @@ export type BoundedQueue = {
   count(): number;
 };
 
-/** There is no room, and no task here shares a name with the refused one. */
+/** There is no room, and no task in the queue shares a name with the refused one. */
 export class FullError extends Error {
   override readonly name: string = "FullError";
 }
 
-/** There is no room, and some tasks here share a name with the refused one, such as its merchant. */
+/** There is no room, and some tasks in the queue share a name with the refused one, such as its merchant. */
 export class CrowdedError extends FullError {
   override readonly name = "CrowdedError";
 }
@@ -50,9 +50,9 @@ export function createBoundedQueue(room: number): BoundedQueue {
     async run<Result>(shares: Readonly<Record<string, Share>>, task: () => Promise<Result>) {
       const names = Object.keys(shares);
       if (Object.entries(shares).some(([name, share]) => (entries.get(name)?.tasks ?? 0) >= share.room))
-        throw new CrowdedError("too many wait for the same");
+        throw new CrowdedError("too many tasks have one of its names");
       if (total >= room)
-        throw new (names.some((name) => entries.has(name)) ? CrowdedError : FullError)("too many wait");
+        throw new (names.some((name) => entries.has(name)) ? CrowdedError : FullError)("too many tasks wait");
       total += 1;
       const limits = Object.entries(shares).map(([name, share]) => enter(name, share));
       try {

@@ -18,9 +18,8 @@ export type RepeatOptions = {
 };
 
 /**
- * Repeats work on a timer and on request, never twice at a time in this process. A failed run is logged and repeated: work
- * that fails because there is no database succeeds when the database is back.
- *
+ * Repeats work on a timer and on request, never twice at a time in this process. A failed run is logged and repeated: work that
+ * fails because there is no database succeeds when the database is back.
  */
 export function repeat(
   work: () => Promise<unknown>,
@@ -60,7 +59,7 @@ export function repeat(
   };
 }
 
-/** Runs work one run at a time. Calls during a run share the next one, because the present run may have read its data before them. */
+/** Never runs work twice at a time. Calls during a run share the next one, because the present run may have read its data already. */
 export function singleFlight(work: () => Promise<unknown>): () => Promise<void> {
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -13,7 +13,7 @@ export type Access = {
   ready(): Promise<void>;
   /** Seconds since the issuer's keys were fetched; undefined where there are none that can be trusted. */
   keysAgeSeconds(): number | undefined;
-  /** Failed fetches of these keys since the start; undefined where there are none. */
+  /** Failed fetches of these keys since the start; undefined without an issuer. */
   failedKeyFetches(): number | undefined;
   /** Ends the fetches of the issuer's keys. */
   stop(): Promise<void>;

@@ -19,10 +19,10 @@ export type Refusal = {
 /** Finds the owner of an access token (D18) that came with these headers. Rejects when the token can't be verified now. */
 export type FindCaller = (token: string, headers: IncomingHttpHeaders) => Promise<Caller | Refusal>;
 
-/** What a 401 has when a token was sent; otherwise the challenge names no error (RFC 6750, 3.1). */
+/** The headers of a 401 for a token. Without a token, the challenge names no error (RFC 6750, 3.1). */
 export const REFUSED_TOKEN_HEADERS = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
 
-/** A token in any form, also an impossible one. */
+/** Any token, even a malformed one. */
 const ATTEMPT = /^bearer +[^ ]/i;
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;

@@ -5,7 +5,7 @@ import { BLOCKS_CHANNEL, type Block, type Blocked } from "../storage/blocks.ts";
 import type { Database } from "../storage/database/database.ts";
 import { type Caller, REFUSED_TOKEN_HEADERS } from "./bearer.ts";
 
-/** Whom an operator has blocked, as this server knows it. */
+/** The operators' blocks, as this server read them last. */
 export type Blocks = {
   /** Throws `UNAUTHORIZED` for a blocked caller, and `UNAVAILABLE` while this server can't read the blocks. */
   refuse(caller: Caller): void;
@@ -20,7 +20,7 @@ export type Blocks = {
 export type BlocksSettings = {
   /** How often the blocks are read without a notification, because a connection can be lost without a sign. */
   readonly everyMs: number;
-  /** When the last reading is older than this, callers get 503 rather than a decision by it. */
+  /** When the last reading is older than this, callers get 503, because it may be wrong. */
   readonly maxAgeMs: number;
 };
 

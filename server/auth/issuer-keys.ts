@@ -59,9 +59,9 @@ type IssuerKey = {
 };
 
 /**
- * Fetches keys from a URL and keeps them. A failed fetch changes nothing: requests use the present keys while the issuer is
- * unreachable, until these have not been seen for too long. Callers can make up key ids, so there is a pause between two
- * fetches, and whether a key id is unknown can be said only after a fetch.
+ * Fetches keys from a URL and keeps them. While the issuer is unreachable, requests use the present keys until these are too old.
+ * There is a pause between two fetches, because callers can make up key ids; during it, a token with an unknown key id is neither
+ * accepted nor refused.
  */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { cooldownMs = DEFAULT_COOLDOWN_MS, logger } = options;
@@ -110,7 +110,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     if (ageMs() >= refreshMs && pauseMs() <= 0) await renew().catch(() => {}); // it has been logged
   }
 
-  // Without calls, too: otherwise the first call after some hours could be accepted by a key that was withdrawn meanwhile.
+  // On a timer as well: otherwise the first call after some hours could be accepted by a key that was withdrawn meanwhile.
   const everyMs = Math.min(refreshMs, DEFAULT_COOLDOWN_MS);
   const refreshing = repeat(refresh, { name: "refreshing the issuer's keys", everyMs, logger });
 

@@ -50,8 +50,8 @@ export function verifyJwts(options: JwtOptions): FindCaller {
 }
 
 /**
- * Verifies a token by the key that it names. A key that is not among the issuer's present ones may be its newest, so they are
- * fetched again before the token is refused; but not for a token that no key could make valid.
+ * Verifies a token by the key that it names. An unknown key may be new, so the keys are fetched again before the token is refused,
+ * unless its claims are wrong anyway.
  */
 async function verify(
   token: string,
@@ -72,8 +72,7 @@ async function verify(
   const known = await keys.find(kid);
   const verified = await verifyByAny(token, known, rules);
   if (verified) return verified;
-  if (kid !== undefined && known.length > 0)
-    return { reason: "another key than the one it names has signed it" };
+  if (kid !== undefined && known.length > 0) return { reason: "not signed by the key that it names" };
   const error = findClaimError(decoded.claims, currentDate, options);
   if (error) return { reason: `signed by an unknown key, and ${error}` };
   await keys.renew();

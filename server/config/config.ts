@@ -9,11 +9,11 @@ import {
   type StoreSettings,
 } from "./store-settings.ts";
 
-/** Descriptors that the database, deliveries, the issuer, files and the log need; half of them all where there are few. */
+/** Descriptors that are kept for the database, deliveries, the issuer, files and the log; at most half of all. */
 const KEPT_DESCRIPTORS = 1_024;
 /** Far more than replicas behind a proxy have, and few enough to fit into memory. */
 const DEFAULT_CONNECTIONS = 10_000;
-/** What most systems grant a process that asks for nothing. */
+/** The default of most systems. */
 const USUAL_LIMIT = 1_024;
 
 /**
@@ -33,7 +33,7 @@ export function readMaxConnections(env: Environment, limit = readDescriptorLimit
   );
 }
 
-/** Linux says it; elsewhere the usual limit is assumed. */
+/** Read on Linux; elsewhere, the usual limit is assumed. */
 function readDescriptorLimit(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
@@ -52,7 +52,7 @@ export type Config = StoreSettings & {
   /** For how long a stopping server still serves while it is not ready, so that balancers notice. */
   stopDelaySeconds: number;
   mode: "sandbox" | "production";
-  /** The header in which a trusted proxy sends the caller's address, in lower case; undefined: none does. */
+  /** The header in which a trusted proxy sends the caller's address, in lower case; undefined without such a proxy. */
   callerAddressHeader: string | undefined;
   /** Whose access tokens are verified; undefined: the sandbox, which issues its own (D18). */
   auth: AuthSettings | undefined;
@@ -60,7 +60,7 @@ export type Config = StoreSettings & {
   rateLimit: number | undefined;
   /** Whether webhook targets may lie in private ranges (sandbox only, D24). */
   allowPrivateTargets: boolean;
-  /** The port on which probes have a thread of their own; undefined: they have none. */
+  /** A second port for probes; undefined: they are served on the port of the callers alone. */
   probePort: number | undefined;
   /** How deliveries leave this server. */
   egress: EgressSettings;
@@ -71,7 +71,10 @@ export type Config = StoreSettings & {
   serveDocs: boolean;
   /** One JSON object for each line, or text for people. */
   logFormat: "json" | "text";
-  /** The file that names the newest records, by which a server notices a restore; undefined: it does only while it runs. */
+  /**
+   * The file that names the newest records, by which a server notices a restore when it starts; undefined: it notices one only
+   * while it runs.
+   */
   highWaterMarkFile: string | undefined;
   /** Days that finished deliveries and past events are kept; undefined: forever. */
   retentionDays: number | undefined;
@@ -91,7 +94,7 @@ export type AuthSettings = {
   maxLifetimeSeconds: number;
   /** How long the keys of the last successful fetch are trusted. */
   keysMaxAgeSeconds: number;
-  /** The header in which a trusted proxy sends the caller's certificate, in lower case; undefined: none does. */
+  /** The header in which a trusted proxy sends the caller's certificate, in lower case; undefined without such a proxy. */
   clientCertHeader: string | undefined;
 };
 

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { ConfigError, type Environment, oneOf } from "./environment.ts";
 
-/** Where the driver connects to, and how: the part of an address that decides who can read along. */
+/** What decides who can read the traffic: where the driver connects to, and how. */
 type DriverSettings = {
   /** A name, an address, or the folder of a local socket. */
   host: string;
@@ -29,7 +29,7 @@ const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 /** Refuses to send payments and secrets over a network without TLS, unless the operator says that the network is safe. */
 export function requireTls(databaseUrl: string, env: Environment): void {
   const allowed = oneOf(env, "DATABASE_ALLOW_PLAINTEXT", ["true", "false"] as const, "false") === "true";
-  const { host, ssl } = askDriver(databaseUrl);
+  const { host, ssl } = readByDriver(databaseUrl);
   const isLocal = LOCAL_HOST.test(host) || host.startsWith("/"); // a folder means a local socket
   if (allowed || isLocal || isVerified(ssl)) return;
   throw new ConfigError(
@@ -38,10 +38,10 @@ export function requireTls(databaseUrl: string, env: Environment): void {
 }
 
 /**
- * What the driver itself makes of an address, with the PG… variables of the environment, which it also reads. Parameters can
- * be repeated and change each other's meaning, so any other reading of the address could be talked round.
+ * Reads an address by the driver itself, with the PG… variables of the environment. Parameters can be repeated and change each
+ * other's meaning, so another parser could be deceived.
  */
-function askDriver(databaseUrl: string): DriverSettings {
+function readByDriver(databaseUrl: string): DriverSettings {
   try {
     return new pg.Client({ connectionString: databaseUrl });
   } catch (error) {

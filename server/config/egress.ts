@@ -6,7 +6,7 @@ import { ConfigError, type Environment, readTextFile } from "./environment.ts";
 export type EgressSettings = {
   /** The proxy through which they go, by CONNECT; undefined: they go directly. */
   proxy: URL | undefined;
-  /** Which certificates they trust, and which one they show; undefined: the usual ones, and none. */
+  /** The certificates that they trust, and the one that they show; undefined: the usual authorities, and none. */
   secureContext: SecureContext | undefined;
 };
 
@@ -19,7 +19,7 @@ function readProxy(text: string | undefined): URL | undefined {
   if (!text) return undefined;
   const url = URL.parse(text);
   const isProxy = url && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === "/";
-  // Without the text, which may have a password.
+  // The message leaves out the text, which may have a password.
   if (!isProxy) {
     throw new ConfigError(
       "WEBHOOK_PROXY must be the address of a proxy, such as http://proxy.internal:3128.",
@@ -33,7 +33,7 @@ function readProxy(text: string | undefined): URL | undefined {
   return url;
 }
 
-/** Whether a part of an address can be decoded, as each delivery needs it. */
+/** Whether a part of an address can be decoded, as for each delivery. */
 function isEncoded(part: string): boolean {
   try {
     return decodeURIComponent(part) !== undefined;
@@ -65,7 +65,7 @@ function readAuthorities(path: string | undefined): string[] | undefined {
   if (found.length === 0 || !found.every(isCertificate)) {
     throw new ConfigError(`WEBHOOK_CA_FILE must have certificates in PEM: ${path}.`);
   }
-  // Node 22.13 has only its own list; later ones know NODE_EXTRA_CA_CERTS and the system's, too.
+  // Node 22.13 has its own list only; later versions add NODE_EXTRA_CA_CERTS and those of the system.
   const usual = tls.getCACertificates ? tls.getCACertificates("default") : rootCertificates;
   return [...usual, ...found];
 }

@@ -7,7 +7,7 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-/** The settings that are secret, and so may also be the content of a file, which NAME_FILE names. */
+/** The secret settings, each of which may also be in a file, named by the variable with `_FILE` at its end. */
 export const SECRET_SETTINGS = [
   "DATABASE_URL",
   "ENCRYPTION_KEY",
@@ -16,8 +16,8 @@ export const SECRET_SETTINGS = [
 ] as const;
 
 /**
- * The environment with the secrets that files hold, such as the credentials of systemd. The variables of a process can be read
- * by others of its user, and by every program that it starts. Throws {@link ConfigError}.
+ * Adds the secrets that are in files, such as the credentials of systemd: other processes of the user, and every program that this
+ * process starts, can read its variables. Throws {@link ConfigError}.
  */
 export function withSecretFiles(env: Environment): Environment {
   const secrets = SECRET_SETTINGS.flatMap((name) => {
@@ -72,5 +72,5 @@ export function port(name: string, text: string): number {
 /** Modules of a package are JavaScript; in a clone they are TypeScript. */
 export const isPackaged = import.meta.url.endsWith(".js");
 
-/** How people run the operators' commands, in messages that tell them to. */
+/** The operators' command, as messages name it. */
 export const ADMIN_COMMAND = isPackaged ? "npx @refund-contract/server admin" : "npm run admin --";

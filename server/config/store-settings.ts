@@ -60,7 +60,7 @@ export type CommandSettings = {
   databaseUrl: string;
   /** The same as a server's, and at least one. Throws {@link ConfigError}. */
   requireEncryptionKeys(): readonly Buffer[];
-  /** As servers have it. Throws {@link ConfigError}. */
+  /** The same as a server's. Throws {@link ConfigError}. */
   retentionDays(): number | undefined;
 };
 

@@ -39,8 +39,8 @@ type CodeOfStatus<S> = {
 }[ProblemCode];
 
 /**
- * A stream of server-sent events. Called once, when its head has been sent, with what sends the data of an event and what
- * ends the stream; returns what is called when the stream has ended.
+ * A stream of server-sent events. Called once, when its head has been sent: `send` sends the data of an event, and `end` ends the
+ * stream. The function that it returns is called when the stream has ended.
  */
 export type EventStream = (send: (data: string) => void, end: () => void) => () => void;
 
@@ -58,7 +58,7 @@ export type ValidRequest<Id extends OperationId> = {
   body: RequestBody<Id>;
   path: Member<Member<Operation<Id>, "parameters">, "path">;
   query: Member<Member<Operation<Id>, "parameters">, "query">;
-  /** Passes when the request is refused because it took too long. */
+  /** Expires when the request is refused because it took too long. */
   timeLimit: TimeLimit;
 };
 

@@ -1,7 +1,7 @@
 import { holderOf } from "../../openapi/document/pointer.ts";
 import type { SandboxSchemas, Schemas } from "./document.ts";
 
-/** The codes that we send (D08), also in the sandbox only. For readers the list is open, and so has a member for any text. */
+/** The codes that we send (D08), the sandbox's included. The contract's type also has any other text, because its list may grow. */
 export type ProblemCode =
   | Named<Schemas["ProblemErrorDetails"]["errorCode"]>
   | SandboxSchemas["ImpossibleMoveErrorDetails"]["errorCode"];
@@ -11,7 +11,7 @@ export type Violation = Schemas["Violation"];
 type Kind = {
   status: number;
   title: string;
-  /** The detail of a problem whose cause has nothing more exact to say. */
+  /** Used when the cause gives no more exact detail. */
   detail: string;
 };
 

@@ -54,7 +54,7 @@ type Scan = {
   position: number;
   readonly open: Level[];
   readonly literals: NumberLiteral[];
-  /** Keys, and values without the outermost one: in JSON there are as many values as members and items. */
+  /** The numbers of keys, and of values below the outermost one, which are as many as members and items. */
   keys: number;
   values: number;
 };

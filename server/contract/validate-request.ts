@@ -19,7 +19,7 @@ import { findSurrogates, readPatternMessages, toViolations, type ValidatorError 
 /**
  * Finds violations that schemas can't express. The body of the request may be any JSON value.
  *
- * @param known the pointers of the violations found so far, of which another one would be dropped
+ * @param known the pointers that have a violation already; a second one for the same pointer would be dropped
  */
 export type FindViolations<Locals> = (
   request: Request,
@@ -48,7 +48,7 @@ export function createRequestValidator(
   speedUpUrlParse();
   const patterns = readPatternMessages(document);
   let created: ReturnType<typeof createMiddlewares> | undefined;
-  /** With the first request: the library reads the whole document, and compiles the schema of all OpenAPI documents. */
+  /** Created with the first request, because the library reads the whole document and compiles the schema of OpenAPI. */
   const run =
     (name: "find" | "validate"): RequestHandler =>
     (request, response, next) => {
@@ -97,7 +97,7 @@ type ValidatorOptions = Parameters<typeof openApiValidator.middleware>[0];
 
 type Middlewares = { find: RequestHandler; validate: RequestHandler };
 
-/** What was compiled of a document serves every server of the process, because a test suite starts many. */
+/** All servers of a process share what was compiled for a document, because a test suite starts many. */
 const middlewaresOf = new WeakMap<ContractDocument, Middlewares>();
 
 /** The library's step that finds the operation of a request, and the one that validates. Its other steps do nothing here. */
@@ -109,7 +109,7 @@ function createMiddlewares(document: ContractDocument): Middlewares {
     apiSpec: toValidationDocument(document) as unknown as ValidatorOptions["apiSpec"],
     validateApiSpec: false,
     $refParser: { mode: "dereference" },
-    // Of unknown parameters the library would report the first alone, and nothing else with it.
+    // Otherwise the library would report the first unknown parameter, and nothing else.
     validateRequests: { allErrors: true, allowUnknownQueryParameters: true },
     // The response guard does this, and covers more: statuses, headers, and responses that are not sent by `response.json`.
     validateResponses: false,
@@ -125,7 +125,7 @@ function createMiddlewares(document: ContractDocument): Middlewares {
   return { find, validate };
 }
 
-/** Finds the operation with its first request: to find it, the library compiles the patterns of all paths, one by one. */
+/** Finds the operation with its first request only, because the library compiles the patterns of all paths each time. */
 function findOnce(find: RequestHandler): RequestHandler {
   let found: object | undefined;
   return (request, response, next) => {
@@ -195,9 +195,8 @@ async function runAll(middlewares: readonly RequestHandler[], request: Request):
 }
 
 /**
- * Makes the calls of `url.parse` cheap that express-openapi-validator makes, one for each request. Until a file outside of packages
- * has called this deprecated function, Node looks through the stack of each call for one to warn of: so it is called once here,
- * without the warning.
+ * express-openapi-validator calls the deprecated `url.parse` for each request, and Node examines the stack of each such call until
+ * it has warned once. This is that call, with the warning switched off.
  */
 function speedUpUrlParse(): void {
   const { noDeprecation = false } = process;

@@ -22,10 +22,10 @@ export type FindResponseValidator = (method: string, path: string) => ValidateRe
 const compiled = new WeakMap<ContractDocument, FindResponseValidator>();
 
 /**
- * Compiles everything that a document says about responses: statuses, headers, media types and bodies. What was compiled of a
- * document serves every server of the process, because a test suite starts many.
+ * Compiles everything that a document says about responses: statuses, headers, media types and bodies. All servers of a process
+ * share the result, because a test suite starts many.
  *
- * @param whenUsed compiles what it says about an operation with the first response of that operation
+ * @param whenUsed whether to compile the responses of an operation with its first response
  */
 export function compileResponseValidators(
   document: ContractDocument,

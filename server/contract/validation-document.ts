@@ -42,7 +42,7 @@ function keepRequests(document: ContractDocument): void {
   Object.assign(document, { webhooks: {} });
   for (const { operation } of servedOperations(document)) operation.responses = {};
   visitNodes(document, (node) => {
-    // Beside a schema stand the examples of a parameter or a body; elsewhere the name may be that of a property.
+    // Beside a schema, these are the examples of a parameter or a body; elsewhere, a property may have this name.
     if ("schema" in node) Object.assign(node, { examples: undefined });
   });
 }

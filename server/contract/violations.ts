@@ -9,7 +9,7 @@ export type ValidatorError = {
   errorCode?: string;
 };
 
-/** What violations of a pattern say, by the pattern. */
+/** The messages for violations of a pattern, by the pattern. */
 export type PatternMessages = ReadonlyMap<string, string>;
 
 /** Collects the messages that the contract gives its patterns (`x-pattern-message`). */
@@ -98,7 +98,6 @@ function findNameless(holder: unknown, prefix: string, reported: ReadonlyMap<str
   return [...own, ...inner];
 }
 
-/** The message for a string that holds what no string may hold (D15). */
 const FORBIDDEN_CHARACTERS = "must not contain U+0000 or a lone surrogate";
 
 /**

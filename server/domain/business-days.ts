@@ -82,7 +82,7 @@ export function addBusinessDays(date: Temporal.PlainDate, count: number): Tempor
 const HOUR_MS = 3_600_000;
 const MAX_HOURS = 10_000;
 
-/** When refunds are due, in milliseconds, by the hour of the settlement: many refunds are of payments of the same days. */
+/** When refunds are due, in milliseconds, by the hour of the settlement, because many payments settle in the same hours. */
 const dueByHour = new Map<number, number>();
 
 /** When a refund of a payment settled at this instant is authorized: 00:00 Eastern, when enough business days have passed (D16). */

@@ -4,7 +4,7 @@ export type DomainClock = {
   realNow(): Date;
   /** Domain time, with the offset read from the database. */
   now(): Promise<Date>;
-  /** Whether this machine's own clock is so wrong that nothing must happen by itself here. */
+  /** Whether this machine's own clock is too wrong for background work. */
   isOff(): boolean;
 };
 

@@ -36,7 +36,7 @@ export type EmittedStatus = Exclude<OriginalStatus, "PROCESSING">;
 /** The refund as callers see it (D06). */
 export type RefundView = Schemas["Refund"] & { errorDetails?: RefundFailure };
 
-/** What an event says of a refund, and so what its response and its request said (D21). Amount in cents. */
+/** What an event says about a refund: the same as its request and its response (D21). The amount is in cents. */
 export type RefundFacts = {
   readonly paymentId: string;
   readonly status: RefundStatus;
@@ -70,7 +70,7 @@ function paymentEventType(status: EmittedStatus): PaymentEventType {
   return `payment.${toLower(status)}`;
 }
 
-/** The category of an event (D19), which is that of its resource, also when a later version adds the event. */
+/** The category of an event (D19): that of its resource, even for an event of a later version. */
 export function categoryOf(type: string): EventCategory {
   return CATEGORIES.get(resourceKind(type)) ?? "PAYMENT";
 }

@@ -48,7 +48,7 @@ export type ClaimLimit = {
   readonly limit: number;
 };
 
-/** After so many timeouts in a row, one delivery at a time probes whether the receiver responds again. More are not counted. */
+/** After this many timeouts in a row, one delivery at a time probes whether the receiver responds again. More are not counted. */
 export const MAX_TIMEOUTS = 3;
 
 /** Deliveries in progress of a subscription that has not had a response yet, or whose latest attempt timed out or was slow. */
@@ -58,8 +58,8 @@ const ON_TRIAL = 4;
 const PART_OF_UNPROVEN = 3 / 4;
 
 /**
- * The most that a merchant may have in progress, as a part of what then stays free. So some always stay free for a merchant
- * that has none in progress: a merchant alone gets a quarter of all, and each of twenty gets a twenty-third.
+ * The most that a merchant may have in progress, as a part of what then stays free for others: a merchant alone gets a quarter of
+ * all, and each of twenty gets a twenty-third.
  */
 const PART_OF_FREE = 1 / 3;
 
@@ -69,7 +69,7 @@ export function nextTimeouts(timeouts: number | null, pace: Pace): number {
   return pace === "slow" ? 1 : 0;
 }
 
-/** The deliveries of a subscription that may be in progress: fewer as long as its receiver has not responded quickly. */
+/** How many deliveries of a subscription may be in progress: fewer until its receiver has responded quickly. */
 export function slotsOf(timeouts: number | null, { perSubscription }: Limits): number {
   if (timeouts === 0) return perSubscription;
   return Math.min(perSubscription, timeouts !== null && timeouts >= MAX_TIMEOUTS ? 1 : ON_TRIAL);

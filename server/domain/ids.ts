@@ -25,7 +25,7 @@ export function createEventId(): string {
   return `evt_${createUuid()}`;
 }
 
-/** Where ids that were created since this time begin, in the order of ids; earlier ids come before it. */
+/** The lowest id that can have been created at this time; all earlier ids are lower. */
 export function firstIdSince(prefix: "evt_" | "msg_" | "sub_", time: Date): string {
   const options = { msecs: Math.max(0, time.getTime()), seq: 0, random: new Uint8Array(16) };
   return prefix + v7(options).slice(0, TIME_AND_VERSION);
@@ -51,12 +51,12 @@ function createUuid(): string {
   return v7({ ...last, random: bytes });
 }
 
-/** How far a clock goes back that is adjusted; one that goes back further was wrong before, in milliseconds. */
+/** A clock that goes back by up to this many milliseconds was adjusted; one that goes back further had been wrong. */
 const ADJUSTED_MS = 60_000;
 
 /**
- * Numbers an id after the one before it, also when the clock stands still or goes back a little. After a clock that was far ahead, ids
- * begin again at the present: retention would keep those of the future for as long as that is.
+ * Makes each id greater than the one before, even if the clock stands still or goes back a little. After a clock that was far
+ * ahead, ids begin at the present again: retention would keep ids of the future until then.
  */
 function follow({ msecs, seq }: typeof last, now: number, bytes: Uint8Array): typeof last {
   // A new millisecond begins at a random number in the lower half, so that there are numbers left.

@@ -26,7 +26,7 @@ export const REFUND_TRANSITIONS = [
   { from: "AUTHORIZED", trigger: "original-covered", to: "TERMINAL_FAILED" },
 ] as const satisfies readonly RefundTransition[];
 
-/** A transition of an original payment, and the trigger that it is for its refunds. */
+/** A transition of an original payment, and the trigger that its refunds get by it. */
 export type OriginalTransition = {
   readonly from: OriginalStatus;
   readonly to: OriginalStatus;
@@ -41,7 +41,7 @@ export const ORIGINAL_TRANSITIONS = [
   { from: "SETTLED", to: "COVERED", refundTrigger: "original-covered" },
 ] as const satisfies readonly OriginalTransition[];
 
-/** The codes that we send (D12), from `RefundErrorDetails.yaml`. The contract's list is open for readers, and so also has a member for any text. */
+/** The codes that we send (D12). The contract's type also has any other text, because its list may grow. */
 export type RefundErrorCode = Named<components["schemas"]["RefundErrorDetails"]["errorCode"]>;
 type Named<Text> = Text extends unknown ? (string extends Text ? never : Text) : never;
 

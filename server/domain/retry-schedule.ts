@@ -15,7 +15,7 @@ export const RETRY_STEPS_MS = [
   24 * HOUR,
 ] as const;
 
-/** The largest part of a step that chance adds to it, so that deliveries which failed together are not retried together. */
+/** The largest part of a step that is added to it at random, so that deliveries which failed together are not retried together. */
 const JITTER = 0.2;
 
 /** `Retry-After` can lengthen a wait to at most this many steps. */

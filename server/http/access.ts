@@ -5,8 +5,8 @@ import type { RateLimiter } from "./rate-limiter.ts";
 import type { Middleware, RequestLocals } from "./request-locals.ts";
 
 /**
- * Counts a request of a merchant, and notes in its locals how to stop counting it. Resolves with the headers that state the limit.
- * Throws `RATE_LIMITED`.
+ * Counts a request of a merchant, and leaves in its locals what undoes that. Resolves with the headers that state the limit. Throws
+ * `RATE_LIMITED`.
  */
 export type LimitRate = (merchant: string, locals: RequestLocals) => Promise<Record<string, string>>;
 

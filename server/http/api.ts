@@ -93,7 +93,7 @@ function stepsOf<Ids extends OperationId>(
   ];
 }
 
-/** Calls what wraps the app, if it has left anything in the locals of this call. */
+/** Calls the function that a program around the app has left in the locals of this call, if any. */
 function interceptAt(point: "body" | "handler", id: OperationId): Middleware {
   return (request, response, next) => {
     response.locals.intercept?.(point, id, request, response);
@@ -128,7 +128,7 @@ function handle<Ids extends OperationId>(
   id: Ids,
   { handlers, refuseBlocked, deadline }: ApiOptions<Ids>,
 ): Middleware {
-  // The type of a handler says which request it takes, and the id in the contract says which handler that is.
+  // The handler of an id takes the requests of that id, which the compiler can't see here.
   const handler = handlers[id] as unknown as (request: unknown) => Promise<AnyResponse>;
   return async (request, response) => {
     const { body, params: path, query } = request;

@@ -5,18 +5,24 @@ import type { Refusal } from "../observability/observer.ts";
 /*
  * What refuses calls, and whom it protects:
  *
- * | Mechanism                                      | Refuses with | Protects                                                               |
+ * | Mechanism                                      | Refuses with | Protects
+ * |
  * |------------------------------------------------|--------------|------------------------------------------------------------------------|
- * | calls under way, in all (here)                 | 503          | the process, from more work than it does in time                       |
- * | calls under way, of one merchant (here)        | 503          | other merchants, from one whose calls take long or come all at once; and |
- * |                                                |              | merchants, from callers whose tokens are not known yet                 |
- * | a merchant's rate (`rate-limiter.ts`)          | 429          | all servers together, from one merchant who calls too often            |
- * | refunds of locked payments (`bounded-queue.ts`) | 503          | the connections to the database, and refunds of all other payments    |
+ * | calls under way, in all (here)                 | 503          | the process, from more work than it does in time
+ * |
+ * | calls under way, of one merchant (here)        | 503          | other merchants, from one whose calls take long or come all at
+ * once; and |
+ * |                                                |              | merchants, from callers whose tokens are not known yet
+ * |
+ * | a merchant's rate (`rate-limiter.ts`)          | 429          | all servers together, from one merchant who calls too often
+ * |
+ * | refunds of locked payments (`bounded-queue.ts`) | 503          | the connections to the database, and refunds of all other
+ * payments    |
  *
- * A merchant whose refund finds no room in the last one gets no further calls under way until one of its own ends.
+ * When the last one refuses a merchant's refund, the merchant gets no further slot until one of its calls ends.
  */
 
-/** A request's slot among those under way. */
+/** The slot of one request among those under way. */
 export type Slot = {
   /** Counts the request for its merchant. Throws `UNAVAILABLE` when too many of this merchant's are under way. */
   assign(merchant: string): void;
@@ -26,11 +32,10 @@ export type Slot = {
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
-/** Bounds how many requests are under way at a time. */
 export type ConcurrencyLimit = {
   /**
-   * Takes a slot for a request that has just arrived, before it costs anything. Merchants are known by the header with the
-   * access token, once a request with it was authenticated.
+   * Takes a slot for a request that has just arrived, before it costs anything. Its merchant is known if a request with the same
+   * header was authenticated before.
    */
   enter(authorization: string | undefined): Slot | Refusal;
   /** How many requests are under way. */
@@ -59,8 +64,8 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
   const merchants = new Map<string, string>();
 
   /**
-   * The limits of merchants that have had a request refused because too many wait for the same payment: as many as were under way
-   * then, until one of them ends. Further ones would cost as much, only to be refused as well.
+   * Lower limits, for merchants that had a request refused because too many wait for the same payment: the number under way at that
+   * moment, until one of them ends. Further requests would only be refused as well.
    */
   const crowded = new Map<string, number>();
 

@@ -16,7 +16,7 @@ export const notFound: Middleware = () => {
 export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => boolean): ErrorMiddleware {
   return (error, request, response, _next) => {
     const { requestId, uncount, slot } = response.locals;
-    // Not when the response closes, because a response that waits behind others on a broken connection never closes.
+    // Given back now, because a response that waits behind others on a broken connection never closes.
     slot?.leave();
     if (response.headersSent) {
       logger.error({ requestId, err: error }, "failed after the response had begun");

@@ -47,7 +47,7 @@ export type HttpServerOptions = {
   drainMs: number;
   /** How many connections callers may have open at a time. */
   maxConnections: number;
-  /** How long the server serves after it has said that it stops, in seconds, so that balancers notice. */
+  /** How long the server still serves while it is not ready, in seconds, so that balancers notice that it stops. */
   stopDelaySeconds: number;
   logger: Logger;
 };
@@ -67,13 +67,13 @@ export type HttpServer = {
   draining: AbortSignal;
   /** Rejects once the server is about to stop; until it stops, it still serves. */
   checkStays(): Promise<void>;
-  /** Serves for some time more, and is not ready, so that balancers send no new requests before it refuses them. */
+  /** Serves for some more time while it is not ready, so that balancers send no new requests before it refuses them. */
   leave(): Promise<void>;
   /** Waits for the requests in flight. */
   stop(): Promise<void>;
 };
 
-/** Creates the server of the app, which asks it whether it drains, and so is made after it. */
+/** Creates the server before its app, because the app asks it whether it drains. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { host, port, drainMs, stopDelaySeconds } = options;
   let server: Server | undefined;
@@ -85,7 +85,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     async start(app) {
       const starting = createServerFor(app, options);
       server = starting;
-      // Before its first request; and a server that stops has no address any more.
+      // Read before the first request, because a server that stops has no address any more.
       starting.once("listening", () => {
         local = isLoopback(addressOf(starting).address);
       });
@@ -194,8 +194,8 @@ function refuseConnections(server: Server, maxConnections: number, countRefusal:
 }
 
 /**
- * A target in the form for proxies counts as the path in it, and its host replaces `Host` (RFC 9112, 3.2.2). Any other that is no path
- * becomes one that does not exist: Express would send a page of its own.
+ * Replaces an absolute target, as proxies get it, by its path, and `Host` by its host (RFC 9112, 3.2.2). Any other target that is
+ * not a path becomes one that does not exist, because Express would send a page of its own.
  */
 function useOriginForm(request: IncomingMessage): void {
   if (/^[^/*h]/i.test(request.url ?? "")) request.url = `/${request.url}`;
@@ -222,7 +222,7 @@ function endWith({ problem }: ProblemError, socket: Socket): void {
     `HTTP/1.1 ${body.status} ${body.title}\r\nContent-Type: application/problem+json\r\n` +
       `${headers.join("")}Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
   );
-  // Otherwise it would be open for as long as the caller keeps the other half.
+  // Otherwise it would stay open until the caller closes the other half.
   setTimeout(() => socket.destroy(), REFUSAL_MS).unref();
 }
 

@@ -10,7 +10,7 @@ import type { PaymentRecord, RefundRecord } from "../storage/payments/payment-re
 import type { RefundQueue } from "../storage/payments/refund-queue.ts";
 import type { NewRefund } from "../storage/payments/refunds.ts";
 
-/** How many decisions in a row other requests may make stale before the request is refused rather than decided again. */
+/** How often a request is decided again because other requests changed the payment, before it is refused. */
 const MAX_DECISIONS = 20;
 
 /**
@@ -38,7 +38,7 @@ export function issueRefund(store: RefundQueue, realNow: () => Date): Handler<"i
       if (!refund) return { code: "PAYMENT_NOT_FOUND" };
       // The payment changed between load and save, so the decision is made again.
     }
-    throw unavailable(new Error(`the payment changed under ${MAX_DECISIONS} decisions in a row`));
+    throw unavailable(new Error(`the payment changed during ${MAX_DECISIONS} decisions in a row`));
   };
 }
 

@@ -31,9 +31,9 @@ const LOG_EVERY_MS = 1_000;
 const PAUSE_MS = 200;
 
 /**
- * Refuses excess requests in front of the app, and nowhere else. Behind it a refusal takes most of the time that a refund takes,
- * so a server under four times its load would spend more time on refusals than on refunds. Requests that another check would
- * refuse first, or that come while the server drains, go on to the app.
+ * Refuses excess requests before the app gets them. In the app, a refusal would take most of the time of a refund, so a server
+ * under four times its load would spend more time on refusals than on refunds. Requests that another check would refuse first, or
+ * that come while the server drains, go on to the app.
  */
 export function refuseOverload(app: RequestListener, options: OverloadOptions): RequestListener {
   const { concurrency, isDraining, headChecks, observe, onRefused, logger } = options;
@@ -61,7 +61,7 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
         "Content-Length",
         `${Buffer.byteLength(body)}`,
       ]);
-      response.end(body, "latin1"); // it is ASCII, which is written faster so
+      response.end(body, "latin1"); // it is ASCII, which is written faster in this encoding
       observe({ route: route.path, status: 503, milliseconds });
       onRefused(slot);
       countRefusal();

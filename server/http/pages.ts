@@ -10,7 +10,7 @@ const DIST = fileURLToPath(new URL("../../docs/dist/", import.meta.url));
 /** The contract, also as OpenAPI 3.0 for tools that do not read 3.1. */
 const CONTRACTS = ["openapi.json", "openapi.yaml", "openapi-3.0.json", "openapi-3.0.yaml"] as const;
 
-/** What a sandbox makes of the contract before it sends it to the caller of a request. */
+/** Adapts the contract to the caller of a request, as a sandbox does. */
 export type AdaptText = (text: string, request: Request) => string;
 
 /** Serves what people and generators read: the docs, and the contract as JSON and YAML. */

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 
-/** A token bucket, stored as the time at which it is full again: every token that is taken moves that time further away. */
+/** A token bucket, stored as the time at which it is full again: each token taken moves that time further away. */
 export type TokenBucket = {
   /** In milliseconds, on the clock of `performance.now()`; in the past for a full bucket. */
   fullAtMs: number;
@@ -27,7 +27,7 @@ export type Take = {
 /** A bucket holds the tokens of two seconds: 200 at 100 a second (D27). */
 const BURST_SECONDS = 2;
 
-/** The part of a token by which sums of times may be off; without it, the last call of a burst would often be refused. */
+/** The tolerance for rounding, in tokens: without it, the last call of a burst would often be refused. */
 const ROUNDING = 0.01;
 
 /** The size of a bucket that gains this many tokens a second. */
@@ -65,14 +65,13 @@ export type RateLimiter = {
   requestsPerSecond: number;
   /** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
   take(merchant: string): Promise<Take>;
-  /** Gives a token back: the request got nothing, and not because of its merchant. */
+  /** Gives back the token of a request that was refused through no fault of its merchant. */
   giveBack(merchant: string): void;
-  /** Reports nothing more. */
   stop(): Promise<void>;
 };
 
 /**
- * Adds requests that were let through to the count that all servers share, or takes some off it: `calls` below 0.
+ * Adds calls to the count that all servers share; a negative number is subtracted.
  *
  * @returns milliseconds until the merchant's bucket is full, with the requests of all servers counted
  */
@@ -164,7 +163,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   async function take(merchant: string): Promise<Take> {
     const bucket = bucketOf(merchant);
     const mustReport = () => bucket.unreported >= maxUnreported && nowMs() >= aloneUntilMs;
-    // Checked again after each report: otherwise all requests that waited for the same one would pass together.
+    // Checked again after each report: otherwise all requests that waited for the same report would pass together.
     while (report && mustReport() && hasToken(bucket, size, nowMs())) {
       await sendReport(merchant, bucket, report);
     }
@@ -184,7 +183,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     take,
     giveBack(merchant) {
       const bucket = bucketOf(merchant);
-      // In the past for a bucket that has filled meanwhile, which is then no fuller than full.
+      // A full bucket stays full: its time moves further into the past.
       bucket.fullAtMs -= size.msPerToken;
       count(merchant, bucket, -1);
     },

@@ -6,7 +6,7 @@ import type { Middleware } from "./request-locals.ts";
 /** Checks the head of a request. Throws a problem. */
 export type HeadCheck = (request: IncomingMessage) => void;
 
-/** Makes these checks before anything else of a request is looked at. */
+/** Makes these checks before all others. */
 export function requireHead(checks: readonly HeadCheck[]): Middleware {
   return (request, _response, next) => {
     for (const check of checks) check(request);
@@ -59,8 +59,8 @@ export function isLocalName(name: string): boolean {
 }
 
 /**
- * Serves a request only under a name of this machine, where only this machine reaches the server. The sandbox's tokens are
- * public knowledge, so a web page could otherwise use them through a name of its own that it points at 127.0.0.1.
+ * Where only this machine reaches the server, requires that `Host` names this machine. The sandbox's tokens are public knowledge,
+ * so a web page could otherwise use them through a name of its own that resolves to 127.0.0.1.
  *
  * @param ownName the host name on which the server was set to listen
  */

@@ -6,8 +6,8 @@ import type { TraceContext } from "../domain/trace-context.ts";
 import type { Slot } from "./concurrency-limit.ts";
 
 /**
- * Called when the body of a call has been read, and when the call is valid and its handler comes next. It may change the body,
- * throw a problem, or destroy the response.
+ * Called twice for each valid call: when its body has been read, and before its handler. It may change the body, throw a problem,
+ * or destroy the response.
  */
 export type Intercept = (
   point: "body" | "handler",
@@ -34,7 +34,7 @@ export type RequestLocals = {
   uncount?: () => void;
   /** The body as it came, once it is complete. */
   sentBody?: Buffer;
-  /** How those numbers of the body are written that are not plain integers (D13). */
+  /** The numbers of the body that are not plain integers, as they are written (D13). */
   literals?: readonly NumberLiteral[];
   /** Milliseconds that the request has waited for the store so far. */
   waitedMs?: number;

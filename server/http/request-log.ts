@@ -11,8 +11,8 @@ import { type HttpResponse, type Middleware, toIdentity } from "./request-locals
 export type FindAddress = (request: Pick<IncomingMessage, "headers" | "socket">) => string | null;
 
 /**
- * The last address in a header that a trusted proxy sets: that is the one which the proxy itself has seen, while callers can send
- * any before it. Without a header, or without an address in it, the other end of the connection.
+ * The last address in a header that a trusted proxy sets: the proxy itself has seen that one, while callers can send any before it.
+ * Without a header, or without an address in it, the other end of the connection.
  *
  * @param headerName in lower case; undefined: no proxy is trusted
  */
@@ -28,7 +28,7 @@ export function findCallerAddress(headerName: string | undefined): FindAddress {
   };
 }
 
-/** In its shortest form; IPv4 also where a socket of IPv6 has accepted it. */
+/** In its shortest form; an IPv4 address that is mapped to IPv6 becomes IPv4. */
 function toAddress(text: string): string | null {
   const address = text.trim();
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);

@@ -43,7 +43,7 @@ export function sendResponse(request: Request, response: HttpResponse, result: A
 
 type JsonType = "application/json" | "application/problem+json";
 
-/** Sends JSON in a media type without a parameter: Express would add a charset, which generated clients trip over (D07). */
+/** Sends JSON in a media type without a parameter: Express would add a charset, which some generated clients refuse (D07). */
 export function sendJson(response: Pick<Response, "setHeader" | "end">, type: JsonType, body: unknown): void {
   response.setHeader("Content-Type", type);
   const text = JSON.stringify(body);
@@ -90,7 +90,7 @@ export function sendProblem(request: Request, response: HttpResponse, problem: P
   sendJson(response, problemMediaType(request), toProblemBody(problem, response.locals.requestId));
 }
 
-/** As much of `Accept` as is read (D31): with thousands of media types, reading it would take longer than a refund. */
+/** How many characters of `Accept` are read (D31): reading thousands of media types would take longer than a refund. */
 const MAX_ACCEPT_LENGTH = 512;
 
 /** Reads `Accept` up to the last whole media type within that length. */

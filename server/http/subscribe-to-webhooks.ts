@@ -48,8 +48,8 @@ function toDetails(subscription: RequestBody<"subscribeToWebhooks">["subscriptio
 /**
  * The delivery URL must be one that this server delivers to (D24).
  *
- * @param findError returns why a URL is refused, or undefined when it is accepted. It is not asked about one that has a
- *   violation already: to read a host of thousands of letters that are not ASCII takes longer than a refund
+ * @param findError returns why a URL is refused, or undefined when it is accepted. It is not called for one that has a violation
+ *   already, because reading a very long host outside of ASCII takes longer than a refund
  */
 export function checkTarget(
   findError: (url: string) => string | undefined,

@@ -20,7 +20,7 @@ export type GaugeSources = {
   poolUsage(): Readonly<Record<"inUse" | "idle" | "waiting", number>> | undefined;
   /** How many requests are under way. */
   requestsInFlight(): number;
-  /** How many refunds wait for locks on their own, or for their turn to. */
+  /** How many refunds wait for locked payments, or for their turn to do so. */
   refundsWaiting(): number;
   /** Undefined where no keys are used, or before the first fetch. */
   keysAgeSeconds(): number | undefined;

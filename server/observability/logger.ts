@@ -24,7 +24,7 @@ export function openLog(level: string, format: (line: string) => string = (line)
   const stdout = pino.destination(STDOUT);
   stdout.on("error", () => {}); // without a listener a write error would end the process
   let closed = false;
-  // A part of the server that ends late may still log, and writing to an ended stream fails.
+  // A part of the server that stops late may still log, and writing to a closed stream fails.
   const write = (text: string) => {
     if (!closed && text !== "") stdout.write(text);
   };

@@ -27,13 +27,11 @@ const DELAY_BUCKETS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 3600];
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 200];
 
-/**
- * Counters and histograms in registries of their own. Labels have few values, so never a merchant, an id or an address. Each metric is in both, one for each format.
- */
+/** Each metric is in two registries, one for each format. Labels have few values, so never a merchant, an id or an address. */
 export function createMetrics(): ServedMetrics {
   const plain = new Registry();
   const open = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
-  const registers = [open]; // the library takes exemplars in one of this format alone
+  const registers = [open]; // the library accepts exemplars only in a registry of this format
   collectDefaultMetrics({ register: open });
 
   const requests = new Counter({
@@ -93,7 +91,7 @@ export function createMetrics(): ServedMetrics {
     labelNames: ["reason"],
     registers,
   });
-  // Prometheus sees no increase in what begins above 0, so the first failure would be missed.
+  // Prometheus sees no increase in a counter that begins above 0, so the first failure would be missed.
   for (const reason of Object.values(REASONS)) refusals.inc({ reason }, 0);
   for (const route of ROUTES) for (const status of [500, 503]) requests.inc({ route, status }, 0);
   for (const { to } of REFUND_TRANSITIONS) refunds.inc({ status: to }, 0);
@@ -131,7 +129,7 @@ export function createMetrics(): ServedMetrics {
     noteRun: (name) => endedAt.set(name.replaceAll(" ", "_"), performance.now()),
     addGauges(sources) {
       registerGauges(registers, sources);
-      // The type of the list is that of their values.
+      // The library types this as a list of values.
       for (const metric of open.getMetricsAsArray()) plain.registerMetric(metric as unknown as Metric);
     },
     async read(accept = "") {

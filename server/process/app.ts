@@ -74,7 +74,7 @@ export async function createApp(parts: AppParts, document?: ContractDocument): P
   });
 }
 
-/** What an app serves: the operations of a document, and what it has besides. */
+/** What an app serves: the operations of a document, and other routes. */
 type Served<Ids extends OperationId> = Pick<
   ApiOptions<Ids>,
   "document" | "handlers" | "bodyChecks" | "refuseBlocked" | "deadline" | "ignoreUnknownQuery"
@@ -142,7 +142,7 @@ function createHandlers(parts: AppParts): Handlers {
       clock,
       encrypt,
       inspectSecret(secretKey, subscription) {
-        // A merchant whose whsec_ isn't followed by base64 would look for the reason in vain.
+        // Otherwise a merchant whose whsec_ isn't followed by base64 would never find out why signatures differ.
         logger.info({ ...subscription, secretForm: secretFormOf(secretKey) }, "subscription");
         if (isGuessable(secretKey)) logger.warn(subscription, GUESSABLE_SECRET);
       },

@@ -22,7 +22,7 @@ type WorkParts = {
   observer: Observer;
   restoreWatch: RestoreWatch | undefined;
   targetPolicy: TargetPolicy;
-  /** Makes the attempts; without it, they are the usual ones. */
+  /** Makes attempts instead of the usual ones, as a sandbox does. */
   attempts: AttemptsOf | undefined;
   logger: Logger;
   /** Undefined: deliveries and events are kept. */

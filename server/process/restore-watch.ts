@@ -16,25 +16,25 @@ export type RestoreWatchParts = {
 export type RestoreWatch = {
   /** Holds all refunds if the database lacks what it had at the last call, or when the server ran last. */
   check(): Promise<void>;
-  /** Takes a refund into the mark that this server has issued. */
+  /** Adds a refund that this server has issued to the mark. */
   onIssued(refund: PaymentKey): void;
-  /** Takes payouts into the mark, up to the position to which this server has published them. */
+  /** Moves the mark to the position up to which this server has published payouts. */
   onPublished(position: number): Promise<void>;
 };
 
 /**
- * Notices that the database went back to an earlier state: by a restore, or a failover to a standby that lacked data. It
- * compares the data itself, because a timeline also changes in a failover that loses nothing, and not in a database made from
- * a dump.
+ * Notices that the database went back to an earlier state: by a restore, or a failover to a standby that lacked data. It compares
+ * the data itself, because PostgreSQL's timeline also changes in a failover that loses nothing, and stays in a database made from a
+ * dump.
  *
  * @throws ConfigError when the file can't be read or written
  */
 export async function startRestoreWatch({ store, file, logger }: RestoreWatchParts): Promise<RestoreWatch> {
   let mark = file === undefined ? undefined : await readMark(file);
   let written: string | undefined;
-  // Only what this server has seen: several servers may share the file.
+  // One for each server, because several may share the file.
   const draft = `${file}.${randomUUID()}`;
-  /** The newest refund of this server by the time of its response; by its id, another one may be newer. */
+  /** The refund that this server responded with last; another one may have a newer id. */
   let issued: PaymentKey | undefined;
 
   async function check(): Promise<void> {
@@ -57,7 +57,7 @@ export async function startRestoreWatch({ store, file, logger }: RestoreWatchPar
   async function writeMark(path: string, { at, ...content }: HighWaterMark): Promise<void> {
     const text = JSON.stringify(content);
     if (text === written) return;
-    // A rename leaves no half of a file behind, whenever the process is killed.
+    // A rename never leaves half a file, whenever the process is killed.
     await writeFile(draft, `${JSON.stringify({ at, ...content })}\n`, { mode: 0o600, flush: true });
     await rename(draft, path);
     written = text;
@@ -86,7 +86,7 @@ async function readMark(file: string): Promise<HighWaterMark | undefined> {
     return { at: new Date(at), refunds, position };
   } catch (error) {
     if (isFileError(error) && error.code === "ENOENT") return undefined; // the first start
-    throw unusable(isFileError(error) ? error.code : "it holds something else");
+    throw unusable(isFileError(error) ? error.code : "it holds something other than a mark");
   }
 }
 

@@ -39,9 +39,9 @@ export type Retention = {
 };
 
 /**
- * Removes finished deliveries, their attempts, events and who subscribed after the configured number of days, and secrets of
- * webhooks that have been replaced, until stopped. Batches are small, with long pauses between them, so that refunds and
- * deliveries are not affected. Payments and refunds are never removed.
+ * Until stopped, removes finished deliveries, their attempts, events and who subscribed, each after the configured number of days,
+ * and replaced secrets of webhooks. Payments and refunds are never removed. Batches are small, with long pauses, so that refunds
+ * and deliveries are not delayed.
  */
 export function startRetention(parts: RetentionParts): Retention {
   const { store, days, clock, logger, everyMs = EVERY_MS, onRun } = parts;

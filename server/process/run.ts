@@ -29,7 +29,7 @@ export async function runServer(env: Environment, wrap?: (env: Environment) => W
     const wrapper = wrap?.(env);
     log = openLog(config.logLevel, config.logFormat === "text" ? toReadableLine : undefined);
     const { logger, print } = log;
-    // Halves the time to load the server. Not in production, where nobody else may write what a process executes.
+    // Halves the time to load the server. Not in production, where others who can write to the cache could change what runs.
     if (config.mode === "sandbox") enableCompileCache();
     // Loaded after the settings were read, so that a wrong setting is reported without delay.
     const { startServer } = await import("./start.ts");

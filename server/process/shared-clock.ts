@@ -12,7 +12,7 @@ const SKEW_LIMIT_MS = 60_000;
 
 /** The clock of the database, which all its servers share. */
 export type SharedClock = {
-  /** Never ahead of the database's clock, and behind it by no longer than the reading of it took. */
+  /** Never ahead of the database's clock, and behind it by at most the time that a reading takes. */
   realNow(): Date;
   /** The difference between this machine's clock and the database's, never negative. */
   skewSeconds(): number;

@@ -47,7 +47,7 @@ export type StartOptions = {
   issuerKeys?: IssuerKeysTimes;
 };
 
-/** What a program that wraps the server changes of it, as the sandbox does. */
+/** How a program that wraps the server changes it, as the sandbox does. */
 export type Hooks = {
   /** Makes the attempts of deliveries. */
   attempts: AttemptsOf;
@@ -146,12 +146,12 @@ async function startParts(
   });
   running.database = { stop: store.close };
 
-  // A sandbox forgets by itself, when it is reset.
+  // A sandbox loses its data whenever it is reset.
   const restoreWatch =
     config.mode === "production"
       ? await startRestoreWatch({ store, file: config.highWaterMarkFile, logger })
       : undefined;
-  // The file has the last response, too.
+  // A last check writes the last response into the file.
   running.restoreWatch = restoreWatch && { stop: restoreWatch.check };
 
   const access = createAccess(config, {
@@ -250,7 +250,7 @@ async function startParts(
   await http.start(hooks ? hooks.wrap(listener) : listener);
   const probeServer = await startProbeServer({ host: config.host, port: config.probePort }, app);
   running.probes = probeServer;
-  // Not before: where no probe can tell that the server leaves, there is nothing to wait for.
+  // Set last: before it can be probed, a server that stops has nothing to wait for.
   running.readiness = { stop: http.leave };
   return {
     url: http.url(),

@@ -34,7 +34,7 @@ export type StopOptions = {
   delaySeconds: number;
 };
 
-/** Closes a server at the first signal, says so, and has the process end. */
+/** Closes a server at the first signal, and lets the process end. */
 export function stopOnSignal(close: () => Promise<void>, { log, print, delaySeconds }: StopOptions): void {
   // process.exit() would wait until the log is read.
   const kill = () => process.kill(process.pid, "SIGKILL");

@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 /** How much longer than requests in flight the other parts may take to stop, in milliseconds. */
 const CUT_AFTER_MS = 500;
 
-/** What happens before any part stops: everything is served until balancers have noticed. */
+/** Before any part stops, the server serves until balancers have noticed. */
 const STOP_FIRST = ["readiness"] as const;
 
 /** The parts that accept and do work, in the order in which they stop: those of one line together, line after line. */

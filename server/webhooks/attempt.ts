@@ -7,7 +7,7 @@ import { toDeliveryHeaders } from "./sign-delivery.ts";
 
 export type AttemptOptions = Omit<SendOptions, "resolve"> & {
   readonly resolver: Pick<NameResolver, "resolve">;
-  /** Those that sign it; undefined when they can't be read. */
+  /** The secrets that sign the delivery; undefined when they can't be read. */
   readonly secretKeys: readonly string[] | undefined;
   /** Real time. */
   readonly realNow: () => Date;

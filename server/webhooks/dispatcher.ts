@@ -38,7 +38,7 @@ const WAKES_WITHOUT_PAUSE = 32;
  */
 const PAGE_SIZE = 200;
 
-/** Claims due deliveries, as many as may be in progress and as this process has room for, and has their attempts begun. */
+/** Claims due deliveries, as many as the limits allow and this process has room for, and begins their attempts. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #run = singleFlight(() => this.#claimDue());
@@ -80,15 +80,15 @@ export class Dispatcher {
     this.#schedule();
   }
 
-  /** Starts a run as soon as a receiver has accepted a delivery, where more of its merchant's wait. */
+  /** Starts a run when a receiver has accepted a delivery and more of its merchant's wait. */
   noteAccepted(merchant: string): void {
     if (this.#withMore.has(merchant)) this.wake(merchant);
   }
 
   /**
-   * Starts a run when a delivery was recorded, which may be due again, and leaves room for another one.
+   * Starts a run when a result was recorded: its delivery may be due again, and there is room for another one.
    *
-   * @param accepted whether `noteAccepted` was called for it, which has started a run where more wait
+   * @param accepted whether `noteAccepted` was called for it, and so has started a run if more wait
    */
   noteRecorded(merchant: string, accepted: boolean): void {
     if (!accepted || !this.#withMore.has(merchant)) this.wake(merchant);
@@ -108,7 +108,7 @@ export class Dispatcher {
   }
 
   /** Resolves when the run under way has ended. */
-  async ended(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.#run();
   }
 
@@ -183,7 +183,7 @@ export class Dispatcher {
     const left = new Map(due.map(({ subscriptionKey }) => [subscriptionKey, 0]));
     for (const { subscriptionKey, limit } of claimLimits) left.set(subscriptionKey, limit);
     if (claimLimits.length > 0) {
-      // At most too early, because the database counts from the moment when the claim reaches it.
+      // Rather too early than too late: the database counts from the moment when the claim reaches it.
       const leaseEndsMs = performance.now() + leaseMs;
       const attempts = await store.claimDeliveries({ claimLimits, now, leaseMs });
       for (const { subscriptionKey } of attempts)
@@ -195,7 +195,7 @@ export class Dispatcher {
     }
   }
 
-  /** What is in progress of the due subscriptions, in their order, and then of others that have attempts under way here. */
+  /** The deliveries in progress: those of the due subscriptions, in their order, then those of others with attempts here. */
   #inHand(due: readonly InHand[]): InHandHere[] {
     const underWay = new Map(this.#parts.worker.underWay().map((one) => [one.subscriptionKey, one]));
     const now = performance.now();

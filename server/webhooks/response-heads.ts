@@ -5,12 +5,12 @@ import type { buildConnector } from "undici";
 const MAX_HEAD_BYTES = 32 * 1_024;
 
 /**
- * Connects as `connector` does, and hands undici each response without what HTTP allows and its parser refuses: interim responses
+ * Connects as `connector` does, and removes from each response what HTTP allows and undici's parser refuses: interim responses
  * before the final one (RFC 9110, 15.2), and a length that is repeated or that chunks make void (RFC 9112, 6.3).
  */
 export function readResponseHeads(connector: buildConnector.connector): {
   readonly connect: buildConnector.connector;
-  /** Of the response to the next request on the same connection. */
+  /** Expects the head of the response to the next request on the same connection. */
   expectHead(): void;
 } {
   let current: { expectHead(): void } | undefined;
@@ -55,7 +55,7 @@ function skipInterim(bytes: Buffer): { rest: Buffer; complete: boolean } {
     if (!"HTTP/1.".startsWith(text.slice(0, 7))) return { rest, complete: true };
     const end = /\r?\n\r?\n/.exec(text);
     if (!end) return { rest, complete: rest.length > MAX_HEAD_BYTES };
-    // A switch of protocols (101) is final for who didn't ask for it.
+    // A 101 is final, because no other protocol was requested.
     if (!/^HTTP\/1\.\d 1(?!01)\d\d[ \r\n]/.test(text)) return { rest, complete: true };
     rest = rest.subarray(end.index + end[0].length);
   }

@@ -48,8 +48,7 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
   const { timeoutMs, signal, connections } = options;
   let client: ReceiverClient;
   let timedOut = false;
-  // A request reacts to a signal of its own only once there is a connection, so the connection is ended instead, also while it is
-  // being made.
+  // A request reacts to a signal only once it has a connection, so the client is destroyed instead, even while it connects.
   const end = () => void client.destroy().catch(() => {});
   const sendOn = async (chosen: ReceiverClient) => {
     client = chosen;
@@ -109,7 +108,7 @@ function exchange(
   client.dispatch(
     { method: "POST", path: url.pathname + url.search, headers, body },
     {
-      onRequestStart() {}, // undici tells by it which kind of handler this is
+      onRequestStart() {}, // by this method, undici recognizes the kind of handler
       onResponseStart(_controller, status, responseHeaders) {
         head = { status, headers: responseHeaders };
       },

@@ -24,7 +24,7 @@ export async function readSecrets(
   return Promise.all(decrypted).catch(() => undefined);
 }
 
-/** The headers of an attempt at a time, which may be past: then they are those that were sent. */
+/** The headers of an attempt at this time; for a past attempt, those that were sent. */
 export function toDeliveryHeaders(
   { webhookId, payload, trace }: DeliveryToSign,
   at: Date,

@@ -26,7 +26,7 @@ export type WebhookSettings = {
   readonly nameservers: readonly string[] | undefined;
   /** The proxy through which deliveries go, by CONNECT; they go directly when undefined. */
   readonly proxy: URL | undefined;
-  /** Which certificates deliveries trust, and which one they show; the usual ones, and none, when undefined. */
+  /** The certificates that deliveries trust, and the one that they show; the usual authorities, and none, when undefined. */
   readonly secureContext: SecureContext | undefined;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -52,7 +52,7 @@ export type WebhookParts = {
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt?: ((result: AttemptResult, attempt: Attempt) => void) | undefined;
-  /** Makes the attempts; without it, they are the usual ones. */
+  /** Makes attempts instead of the usual ones, as a sandbox does. */
   readonly attempts?: AttemptsOf | undefined;
   readonly settings?: Partial<WebhookSettings> | undefined;
 };
@@ -109,8 +109,8 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
       worker.stop(drainMs);
       const steps = [
         () => listening.close(),
-        () => dispatcher.ended(),
-        () => worker.ended(),
+        () => dispatcher.whenIdle(),
+        () => worker.whenIdle(),
         async () => resolver.close(),
       ];
       for (const step of steps) {

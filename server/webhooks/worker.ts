@@ -15,7 +15,7 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
-  /** Makes the attempts; without it, they are the usual ones. */
+  /** Makes attempts instead of the usual ones, as a sandbox does. */
   readonly attempts?: AttemptsOf | undefined;
   /** Called when a receiver has accepted a delivery; only the result has to be recorded. */
   readonly onAccepted: (merchant: string) => void;
@@ -62,7 +62,6 @@ export class Worker {
     return [...this.#underWay].map(([subscriptionKey, underWay]) => ({ subscriptionKey, ...underWay }));
   }
 
-  /** The webhookIds of deliveries that their receivers have accepted, and that are being recorded. */
   accepted(): string[] {
     return [...this.#accepted];
   }
@@ -91,7 +90,7 @@ export class Worker {
   }
 
   /** Resolves when no attempt is under way and every connection is closed. */
-  async ended(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await Promise.all(this.#running);
     clearTimeout(this.#abandonTimer);
     await this.#connections.close();

@@ -65,7 +65,7 @@ describe("a response that is not the service's", () => {
   });
 });
 
-test("a fetch of one's own sends the request, to an address that may have a slash at its end", async () => {
+test("a custom fetch sends the request, also where the address ends with a slash", async () => {
   const sent: Request[] = [];
   const client = createClient({
     baseUrl: `${server.url}/`,
@@ -90,7 +90,7 @@ test("a fetch of one's own sends the request, to an address that may have a slas
 });
 
 describe("refunds.issue", () => {
-  test("with a used requestKey throws a problem with its record, or gives that refund to a later run", async () => {
+  test("with a used requestKey throws a problem with its record, or resolves with that refund when it is repeated", async () => {
     const request = { ...refundOf("pay_settled"), amount: "1.50", clientRefefenceId: "order-7" };
     const { refunds } = createTestClient();
     const refund = await refunds.issue(request);

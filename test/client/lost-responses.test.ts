@@ -60,7 +60,7 @@ async function listRefunds() {
 }
 
 describe("refunds.issue, where every second response is lost", () => {
-  test(`makes each of ${REFUNDS} refunds once, and gives every one of them as its value`, async () => {
+  test(`makes each of ${REFUNDS} refunds once, and resolves with it`, async () => {
     const { client, met } = createLossyClient(chooseFault);
     const { paymentId } = await merchantAt(server, ACME).create({ amount: dollars(100_000) });
     const requests = Array.from({ length: REFUNDS }, (_, index) => ({
@@ -97,7 +97,7 @@ describe("refunds.issue, when the response of the first attempt is lost", () => 
   const loseFirst = (fault: Fault) =>
     createLossyClient((_, attempt) => (attempt === 1 ? fault : undefined)).client;
 
-  test("gives a refund that failed as the value that it is", async () => {
+  test("resolves with a refund that failed", async () => {
     const request = { paymentId: "pay_failed", amount: "1.00", requestKey: "lost-and-failed" };
     const refund = await loseFirst("CLOSED_AFTER").refunds.issue(request);
 

@@ -44,5 +44,5 @@ export const PRECONDITIONS = {
   unrefundable: payments("failed", "covered", "refund"),
 } as const satisfies Record<string, Precondition>;
 
-/** Of groups whose checks all send calls that are accepted. */
+/** For groups whose checks all need a valid token. */
 export const WITH_TOKEN = { preconditions: [PRECONDITIONS.token] };

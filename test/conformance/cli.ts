@@ -27,9 +27,11 @@ function summaryOf(
   { receiver }: Pick<CommandOptions, "receiver">,
 ): string[] {
   const left = subscriptionsMade - subscriptionsEnded;
-  const why = receiver ? "no event came whose 410 would end them" : "with --receiver they are ended";
+  const why = receiver ? "They got no event to refuse with 410" : "With --receiver they are ended";
   return [
-    ...(left > 0 ? [`Subscriptions of this run that stay: ${left}. A merchant can have 100; ${why}.`] : []),
+    ...(left > 0
+      ? [`Subscriptions that this run leaves behind: ${left}. A merchant can have 100. ${why}.`]
+      : []),
     `${calls} calls to ${url} in ${seconds.toFixed(1)} s`,
   ];
 }

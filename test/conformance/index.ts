@@ -58,7 +58,7 @@ export type ConformanceReport = {
   readonly checks: readonly ConformanceCheck[];
 };
 
-/** What the command refuses of these is refused here as well. */
+/** The readers of the command, so that both refuse the same values. */
 const READERS: Readonly<Record<string, (text: string, name: string) => string>> = {
   url: readUrl,
   receiver: readUrl,

@@ -67,7 +67,7 @@ deliveries end theirs.
 Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could not be made. Ctrl-C ends the run after
 the check under way, with 130 and the report of what ran.`;
 
-/** What the options are that nobody gives, for the command and for programs. */
+/** The defaults, for the command and for programs. */
 export const DEFAULTS: Required<
   Pick<ConformOptions, "payments" | "sandbox" | "burst" | "sample" | "timeoutMs" | "only">
 > = { payments: {}, sandbox: false, burst: 0, sample: MAX_SAMPLE, timeoutMs: 10_000, only: [] };
@@ -141,7 +141,7 @@ const defineConform = (name: string) =>
 export function readOptions(args: readonly string[], name = "npm run conform --"): CommandOptions {
   const command = defineConform(name).parse(args, { from: "user" });
   const { url, timeout, ...options } = command.opts();
-  // Not as mandatory options, whose lack hides that an option is unknown, such as a misspelt --url.
+  // Not mandatory options: Commander would report them as missing rather than an unknown option, such as a misspelt --url.
   if (!url) return command.error("Say where the service is: --url https://payments.example.com");
   if (!options.token) return command.error("Give an access token: --token … (or CONFORM_TOKEN).");
   return { ...DEFAULTS, ...options, url, timeoutMs: 1000 * timeout };

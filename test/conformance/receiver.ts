@@ -78,7 +78,7 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions) {
   // The address of a server that listens on a port is not a string.
   if (address.port === "0") address.port = String((server.address() as AddressInfo).port);
 
-  // No delivery of an earlier run, and nobody else, finds the hooks of this one.
+  // Random, so that only deliveries of this run find its hooks.
   const base = `${address.href.replace(/\/$/, "")}/${randomBytes(12).toString("hex")}`;
 
   return {

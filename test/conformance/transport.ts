@@ -80,7 +80,7 @@ export async function retryWhileLimited<Taken extends { status: number; headers:
     if (response.status !== 429) return response;
     if (waits === MAX_WAITS) {
       const received = `429 also after waiting ${MAX_WAITS} times`;
-      throw new CheckFailure("to be served at last", { sent, received, timedOut: true });
+      throw new CheckFailure("a response other than 429", { sent, received, timedOut: true });
     }
     await pause(1000 * Math.min(secondsIn(response.headers.get("retry-after")) ?? 1, MAX_WAIT_SECONDS));
   }

@@ -4,12 +4,12 @@ import { CommanderError } from "@commander-js/extra-typings";
 import { CannotRun } from "./options.ts";
 import { countOutcomes, type Report } from "./report.ts";
 
-/** A Ctrl-C comes twice, from the terminal and from npm; what comes later than this is another one. */
+/** A Ctrl-C comes twice, from the terminal and from npm; a later signal is another one. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Runs a command that exits with 2, and prints why, when it can't run. SIGINT and SIGTERM abort the signal that it gets; when it
- * has ended then, the exit code is that of a program which they have ended.
+ * Runs a command. If it can't run, prints why, and exits with 2. SIGINT and SIGTERM abort the signal that it gets; the exit code is
+ * then that of a program which they ended, such as 130.
  */
 export async function runCommand(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
@@ -38,8 +38,8 @@ export async function runCommand(run: (signal: AbortSignal) => Promise<void>): P
 }
 
 /**
- * Writes the reports whose files the options name, each whatever becomes of the others, and sets the exit code: 1 when a check
- * has failed, otherwise 0.
+ * Writes the reports whose files the options name, even if one of them can't be written, and sets the exit code: 1 when a check has
+ * failed, otherwise 0.
  *
  * @param files by option, such as `--junit`
  */

@@ -11,8 +11,8 @@ export function toFlag(name: string): string {
 }
 
 /**
- * An option whose value may hold a password or a token. Commander repeats a value that is refused by one of its own errors, so
- * the reader throws a `CannotRun`, for which it gets the option's name.
+ * An option whose value may hold a password or a token. Its reader gets the option's name and throws a `CannotRun`, because an
+ * error of Commander would repeat the value.
  */
 export const secretOption = <Flags extends string, Value>(
   flags: Flags,
@@ -36,7 +36,7 @@ export function readAddress(text: string, name: string): URL {
   return url;
 }
 
-/** A file to write at the end; what could not be written then is refused now, before minutes of checks. */
+/** A file to write at the end. Refuses one that can't be written now, before minutes of checks. */
 export function readReportFile(text: string): string {
   try {
     if (statSync(text, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");

@@ -55,7 +55,10 @@ type Run<Options, Tools> = {
   readonly examined?: string;
 };
 
-/** Runs checks one after the other, and resolves with the report of them. The listener does not hear of those that were left out at a signal. */
+/**
+ * Runs checks one after the other, and resolves with the report of them. It does not call the listener for checks that a signal
+ * left out.
+ */
 export async function runChecks<Options extends Choice, Tools>(
   checks: readonly Check<Options, Tools>[],
   { options, tools, listener = {}, examined = "the service" }: Run<Options, Tools>,

@@ -23,7 +23,7 @@ export type OutgoingResponse = {
 
 type ExpressHandler = (request: IncomingWebhook, response: OutgoingResponse) => Promise<void>;
 
-/** As above, for a receiver that handles events newer than the client separately. */
+/** The same, for a receiver that handles events newer than the client separately. */
 export function expressWebhookHandler(options: SeparatedWebhookOptions): ExpressHandler;
 /**
  * Creates a handler for Express and for `http.createServer`. It needs the raw body: the only parser allowed before it is

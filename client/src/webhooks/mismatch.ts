@@ -1,7 +1,7 @@
 import type { SignedContent } from "./sign.ts";
 
 /**
- * Explains a common mistake that makes a delivery look unsigned; empty when none of them was made.
+ * Explains a common mistake that makes a delivery look unsigned; empty when it finds none.
  *
  * @param matches whether the delivery's signature is that of this content under this secret
  */
@@ -26,7 +26,7 @@ function cleaned(secret: string): string[] {
   return text === secret || text === "" ? [] : [text];
 }
 
-/** What the service may have sent, if something has added white space to the body since, or parsed and written it again. */
+/** The body before white space was added to it, and before it was parsed and written again. */
 function likelyOriginals(body: string): string[] {
   return [body.trim(), rewritten(body)].filter((text) => text !== body);
 }

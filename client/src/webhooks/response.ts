@@ -61,7 +61,7 @@ export type RespondToWebhook = (
 export function createRespond(options: WebhookHandlerOptions): RespondToWebhook {
   const { secretKey, onError } = options;
   const verify = createVerify(secretKey);
-  // Where it fails, its own error is printed: anybody can post to a receiver, and must not be able to end its process by that.
+  // An error of `onError` is printed: otherwise anybody could end the process by posting to the receiver.
   const report = async (error: unknown) => (onError ? onError(error) : console.error(error));
   const refuse = (error: unknown, response: WebhookResponse): WebhookResponse => {
     report(error).catch(console.error);

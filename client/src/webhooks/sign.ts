@@ -72,7 +72,7 @@ export function createSign(secretKey: string): Sign {
 
 const BASE64 = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
-/** Strict: truncated base64, base64 with other characters in it, or none after `whsec_`, is used literally, as the service does. */
+/** Where valid base64 does not follow `whsec_`, the whole text is the key, as at the service. */
 function toKey(secretKey: string): Uint8Array {
   const base64 = BASE64.exec(secretKey)?.[1];
   return base64 ? Uint8Array.from(atob(base64), toByte) : new TextEncoder().encode(secretKey);

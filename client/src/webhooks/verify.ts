@@ -92,10 +92,7 @@ function isEqual(text: string, expected: string): boolean {
   return difference === 0;
 }
 
-/**
- * Undefined for bytes that are not UTF-8: with the replacement character in their place, they could match another body's
- * signature.
- */
+/** Undefined for bytes that are not UTF-8: replacing them could yield another body, whose signature would match. */
 function toText(rawBody: string | Uint8Array): string | undefined {
   if (typeof rawBody === "string") return rawBody;
   // Not instanceof: test runners and workers have their own Uint8Array and Headers.

@@ -42,7 +42,7 @@ export function constraintChecks({ document }: Contract): Check[] {
       {},
       broken.map(([constraint, requests]) => ({
         id: `broken.${toSlug(constraint)}`,
-        name: `refuses what breaks ${nameOf(constraint)}`,
+        name: `refuses requests that break ${nameOf(constraint)}`,
         sources: sourcesOf(document, constraint),
         preconditions: preconditionsOf(requests),
         run: (kit) =>
@@ -67,7 +67,7 @@ export function constraintChecks({ document }: Contract): Check[] {
       {},
       kept.map(([constraint, requests]) => ({
         id: `kept.${toSlug(constraint)}`,
-        name: `takes what goes as far as ${nameOf(constraint)} allows`,
+        name: `accepts requests at the limits of ${nameOf(constraint)}`,
         sources: sourcesOf(document, constraint),
         preconditions: preconditionsOf(requests),
         run: (kit) =>

@@ -23,7 +23,7 @@ const WITH_RECEIVER = {
 export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER, [
   {
     id: "delivery.arrives",
-    name: "delivers the first status of each refund to ALL, CATEGORY and EVENT that select it",
+    name: "delivers the first status of each refund to subscriptions to ALL, its CATEGORY and its EVENT",
     sources: ["10.1", "10.2", "D20"],
     async run(kit) {
       const run = await deliveryRunOf(kit);
@@ -147,7 +147,7 @@ async function ofEach(
   }
 }
 
-/** Nothing is right about deliveries that nobody has seen. */
+/** Without a delivery there is nothing to check. */
 function expectAny(hook: Hook): void {
   expectSeen(hook.deliveries.length > 0, "a delivery for each subscription", hook);
 }

@@ -19,7 +19,7 @@ export type DeliveryRun = {
   /** Subscribed to failed refunds. */
   readonly single: Hook;
   readonly secrets: ReadonlyMap<Hook, string>;
-  /** As the events of their first status must say them: the response, and what tells the refund from others. */
+  /** The refunds as the events of their first status have to show them: the response, and three fields of the request. */
   readonly refunds: readonly Node[];
   /** The `traceparent` of the call that issued each refund. */
   readonly traces: ReadonlyMap<unknown, string>;
@@ -30,7 +30,7 @@ export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
   return kit.share("deliveries", async () => {
     const receiver = await receiverOf(kit);
     if (!receiver) throw new Error("deliveries need a receiver");
-    // What delivery.gone has not ended, such as when it was not run.
+    // Ends the subscriptions that delivery.gone has not ended, such as when it was not run.
     kit.onClose(async () => {
       await endHooks(kit, receiver.wanted()).catch(() => {}); // the report counts what stays
     });

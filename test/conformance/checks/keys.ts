@@ -86,7 +86,7 @@ export const KEY_CHECKS: Check[] = defineGroup("requestKey", WITH_TOKEN, [
   },
   {
     id: "key.byte-for-byte",
-    name: "takes requestKeys for the same only when every byte is",
+    name: "distinguishes requestKeys that differ in any byte",
     sources: ["D10"],
     preconditions: [PRECONDITIONS.payment],
     async run(kit) {
@@ -98,7 +98,7 @@ export const KEY_CHECKS: Check[] = defineGroup("requestKey", WITH_TOKEN, [
   },
   {
     id: "key.race",
-    name: "makes one refund of five calls at once with one requestKey",
+    name: "makes one refund when five calls with one requestKey come at once",
     sources: ["12.5", "7.5", "D10"],
     preconditions: [PRECONDITIONS.payment],
     async run(kit) {
@@ -128,7 +128,7 @@ export const KEY_CHECKS: Check[] = defineGroup("requestKey", WITH_TOKEN, [
   },
   {
     id: "key.of-merchant-not-token",
-    name: "knows a requestKey again when it comes with another token of the merchant",
+    name: "recognizes a requestKey that comes with another token of the merchant",
     sources: ["D10", "12.5"],
     preconditions: [PRECONDITIONS.payment, PRECONDITIONS.secondToken],
     async run(kit) {

@@ -31,7 +31,7 @@ export const PAYMENT_CHECKS: Check[] = defineGroup("Payments", WITH_TOKEN, [
   },
 ]);
 
-/** The body, by which a caller could distinguish two responses, without what always differs, and its texts without another. */
+/** The body of a response, without `instance`, which always differs, and without another text in it. */
 function shown(exchange: Exchange, without = ""): string {
   return JSON.stringify({ ...bodyOf(exchange), instance: "" }, (_, value) =>
     typeof value === "string" ? value.replaceAll(without, "") : value,

@@ -71,7 +71,7 @@ export const REFERENCE_CHECKS: Check[] = defineGroup("References and descriptors
   },
   rowsCheck(
     "reference.misspelling-accepted",
-    "takes the misspelling clientRefefenceId for clientReferenceId, also beside it, and never returns it",
+    "accepts the misspelling clientRefefenceId instead of clientReferenceId or beside it, and never returns it",
     ["2.6", "3.3", "D01"],
   ),
   rowsCheck(

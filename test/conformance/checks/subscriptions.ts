@@ -15,7 +15,7 @@ export const SUBSCRIPTION_CHECKS: Check[] = defineGroup("Subscriptions", WITH_TO
   ),
   rowsCheck(
     "subscription.unknown-name",
-    "responds with 400 to the name of no event or category, and lists those that there are",
+    "responds with 400 to an unknown event or category, and lists the known ones",
     ["D03", "4.7", "4.8", "D19"],
   ),
   rowsCheck(
@@ -25,7 +25,7 @@ export const SUBSCRIPTION_CHECKS: Check[] = defineGroup("Subscriptions", WITH_TO
   ),
   {
     id: "subscription.again",
-    name: "makes another subscription with a key of its own, also for what is subscribed already; names may repeat",
+    name: "makes another subscription, with a key of its own, for the same url and events; names may repeat",
     sources: ["D26", "5.1", "D03", "8.4"],
     async run(kit) {
       const keys = keysOf(kit);

@@ -24,15 +24,15 @@ export type BodyChange = Edit & {
 };
 
 /**
- * Changes that violate one constraint and no other value. Throws when there is none, so that no constraint stays untested.
- * Those that violate it together with another one are left out where others violate it alone.
+ * Changes that make one value invalid, by one constraint. Those that violate another constraint of that value as well are used only
+ * if there are no others. Throws when there is none at all, so that no constraint stays untested.
  */
 export function breakingChanges(model: BodyModel, constraint: Constraint): BodyChange[] {
   const { keyword, id } = constraint;
   const changes = changesAt(model, constraint, "breaking").flatMap((change) => {
     const violations = model.violationsOf(edit(change.body, change));
     const [violation] = violations;
-    // No validator but our own knows extensions: to others, values that violate them look valid.
+    // Only our own validator knows extensions; to others, values that violate them look valid.
     if (keyword.startsWith("x-") && !violation) return { ...change, alone: true };
     if (!violation?.keywords.has(keyword) || violations.length > 1) return [];
     return { ...change, violation: violation.pointer, alone: violation.keywords.size === 1 };

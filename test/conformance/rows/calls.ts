@@ -31,7 +31,7 @@ const TOKENS: Record<string, Differences> = {
     expected: { status: 401, code: "UNAUTHORIZED", headers: challenge("invalid_token") },
     check: "access.unknown-token",
   },
-  "no token, and nothing else is right": {
+  "no token, and wrong headers and body": {
     token: "absent",
     headers: { "Content-Type": "text/plain", Accept: "text/xml" },
     text: "{",

@@ -33,7 +33,7 @@ const outcomes: Row[] = [
     pay_small: "AMOUNT_EXCEEDS_REFUNDABLE",
     rfd_given: "PAYMENT_NOT_REFUNDABLE",
   }).map(([paymentId, code]) =>
-    row(OP, `a refund that can't be is ${code}`, {
+    row(OP, `an impossible refund fails with ${code}`, {
       edits: { "/paymentId": paymentId },
       expected: {
         status: 201,
@@ -61,7 +61,7 @@ const outcomes: Row[] = [
 const literals = (texts: readonly string[]) =>
   Object.fromEntries(texts.map((text) => [`is written ${text}`, raw(text)]));
 
-/** Of a payment that failed: nothing is taken from the payment that the other rows refund. */
+/** For a payment that failed, so that the payment of the other rows keeps its money. */
 const amountsTaken = (check: string, ...texts: string[]) =>
   rowsAt(OP, "/amount/value", literals(texts), { edits: { "/paymentId": "pay_failed" }, check });
 const amountsRefused = (check: string, ...texts: string[]) =>

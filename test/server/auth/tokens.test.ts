@@ -20,7 +20,7 @@ describe("an access token in production", () => {
   const statusOf = async (token: string | null, path = "/v1/refunds") =>
     (await post(server.url, path, {}, { token })).status;
 
-  test("speaks for the merchant that it names, and for no other", async () => {
+  test("gives access to the merchant that it names, and to no other", async () => {
     const merchant = `merchant ${crypto.randomUUID()}`;
     const paymentId = await createPayment(server, { merchant });
 

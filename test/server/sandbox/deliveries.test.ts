@@ -108,7 +108,7 @@ describe("a fault of deliveries", () => {
     expect((await hits())?.[0]?.statuses).toEqual(Array(50).fill(204));
   });
 
-  test("UNKNOWN_EVENT sends an authentic event of a type that nobody knows, and then the delivery", async () => {
+  test("UNKNOWN_EVENT sends a signed event of an unknown type before the delivery", async () => {
     await using receiver = await start(verify, { kind: "UNKNOWN_EVENT" });
 
     await acme.refund();
@@ -122,7 +122,7 @@ describe("a fault of deliveries", () => {
     expect(known && findEventErrors(known.event)).toEqual([]);
   });
 
-  test("LATE holds a delivery for so many hours of the sandbox's clock", async () => {
+  test("LATE holds a delivery for the given hours of the sandbox's clock", async () => {
     await using receiver = await start(verify, { kind: "LATE", hours: 5 });
 
     await acme.refund();

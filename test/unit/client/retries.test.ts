@@ -184,7 +184,7 @@ describe("a call ends", () => {
     expect(error).toMatchObject({ attempts: 1, outcomeUnknown: true });
   });
 
-  test("in time, though a fetch of one's own does not look at the signal", async () => {
+  test("in time, although a custom fetch ignores the signal", async () => {
     const forever = () => new Promise<Response>(() => {});
     const { client } = createTestClient("http://127.0.0.1:9", { fetch: forever, attemptTimeoutMs: 20 });
 

@@ -17,7 +17,7 @@ const parse = (line: unknown) =>
   parsePaymentLine(Buffer.from(typeof line === "string" ? line : JSON.stringify(line)));
 
 describe("a line about an original payment", () => {
-  test("is read, with names of as many characters as there may be", () => {
+  test("is read, with names of the greatest length", () => {
     const stored = { op: "put", ...payment, amountCents: 1999 };
     const time = new Date("2026-11-18T15:30:00.125Z");
     const long = { ...fail, paymentId: "💶".repeat(64) };

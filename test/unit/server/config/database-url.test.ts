@@ -32,7 +32,7 @@ describe("the address of a database on another machine", () => {
   const certificate = { cert: pem("other.pem"), key: pem("receiver.key") };
   const impostor = forSuite(() => startDatabase(certificate));
 
-  test("is accepted only if the driver tells nothing to a server that has no certificate for its name", async () => {
+  test("is accepted only if the driver sends nothing to a server without a certificate for its name", async () => {
     const accepted = PARAMETERS.filter((parameters) => isAccepted(toUrl(parameters)));
     const told: string[] = [];
     for (const parameters of accepted) {

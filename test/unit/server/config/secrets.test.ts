@@ -30,7 +30,7 @@ describe("the settings", () => {
   });
 
   test.each(SECRET_SETTINGS)(
-    "that are secret may be in a file instead, which has to be of use (%s)",
+    "that are secret may be in a file instead, which has to be readable and not empty (%s)",
     async (name) => {
       const folder = await folderOfTest();
       const file = join(folder, "secret");
@@ -50,7 +50,7 @@ describe("the settings", () => {
     },
   );
 
-  test("that are secret are never repeated in what is said about them", () => {
+  test("that are secret are never repeated in messages about them", () => {
     const password = "hunter2-hunter2";
     const wrong = [
       { ENCRYPTION_KEY: password },

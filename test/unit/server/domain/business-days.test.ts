@@ -47,7 +47,7 @@ describe("a business day", () => {
     expect(isBusinessDay(date(day))).toBe(true);
   });
 
-  test("is where a number of them ends, which adds up", () => {
+  test("is what any number of business days leads to, and the numbers add up", () => {
     const count = fc.integer({ min: 1, max: 30 });
     fc.assert(
       fc.property(anyDate, count, count, (from, first, second) => {

@@ -41,7 +41,7 @@ const taken = (holders: readonly ShareHolder[]) =>
 const sum = (hand: readonly InHandHere[]) => hand.reduce((total, { count }) => total + count, 0);
 
 describe("the fair share of a subscription", () => {
-  test("is as much as one subscription may have in hand, less what it has", () => {
+  test("is the limit of one subscription, less what it has in progress", () => {
     expect(share([proven("a", "acme")])).toEqual({ a: 16 });
     expect(share([proven("a", "acme")], [inHand(proven("a", "acme"), 15)])).toEqual({ a: 1 });
     expect(share([proven("a", "acme")], [inHand(proven("a", "acme"), 16)])).toEqual({});
@@ -95,7 +95,7 @@ describe("the fair share of a subscription", () => {
     expect(share([unproven("z", "new")], hand).z).toBeGreaterThanOrEqual(2);
   });
 
-  test("is kept for those who have responded when any number of others have not", () => {
+  test("is kept for receivers that have responded, however many others have not", () => {
     const hand = taken(create(1_000, 1, MAX_TIMEOUTS));
 
     expect(sum(hand)).toBe(LIMITS.unproven * 0.75);
@@ -103,7 +103,7 @@ describe("the fair share of a subscription", () => {
     expect(share([unproven("z", "new")], hand)).toEqual({ z: 4 });
   });
 
-  test("is kept for quick ones when more receivers than may be slow become it together, within what the server can do", () => {
+  test("is kept for quick receivers when too many become slow together, within the limit of the server", () => {
     const slow = create(256, 1, 1).map((holder) => inHand(holder, 1));
     const shareOf = (mostHere: number) => shareFairly([proven("z", "healthy")], slow, LIMITS, mostHere);
 

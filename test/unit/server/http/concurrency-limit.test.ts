@@ -48,7 +48,7 @@ test("work after the slot was given back takes a new one, or is refused when the
   expect(hasSlot("globex")).toBe(true);
 });
 
-test("a merchant whose request was one too many that wait gets no further slot until one of its others ends", async () => {
+test("a merchant whose request was refused because too many wait gets no further slot until one of its requests ends", async () => {
   const { arrive, hasSlot, refusalOf } = createLimit(10, 8);
   const [waiting] = [arrive("acme"), arrive("acme")];
   const crowded = arrive("acme").run(() => Promise.reject(new CrowdedError("too many wait")));
@@ -60,7 +60,7 @@ test("a merchant whose request was one too many that wait gets no further slot u
   expect(hasSlot("acme")).toBe(true);
 });
 
-test("callers who are not known yet have a share together, so that they leave room for those who are", () => {
+test("callers who are not known yet share the slots of one merchant, and leave the others to known merchants", () => {
   const limit = createConcurrencyLimit({ total: 4, perMerchant: 2 });
   const known = limit.enter("Bearer known");
   if (typeof known !== "object") throw new Error("there was no slot");

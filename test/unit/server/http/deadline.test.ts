@@ -15,7 +15,7 @@ test("a part of a request that has no time left is not begun", async () => {
   expect(begun).toBe(false);
 });
 
-test("what still works for a request past its deadline gets its signal aborted", async () => {
+test("work for a request is aborted at its deadline by its signal", async () => {
   const deadline = createDeadline(1);
   let told: AbortSignal | undefined;
 

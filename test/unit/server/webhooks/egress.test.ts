@@ -61,7 +61,7 @@ describe("through a proxy", () => {
     );
   });
 
-  test("no address is asked for that deliveries must not reach", async () => {
+  test("the proxy is never asked for an address that deliveries must not reach", async () => {
     await using proxy = await startConnectProxy();
 
     const options = optionsOf({ WEBHOOK_PROXY: proxy.url });

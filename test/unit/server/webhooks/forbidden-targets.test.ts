@@ -68,7 +68,7 @@ describe("a target that is not allowed is never connected to", () => {
     expect(inner.received).toEqual([]);
   });
 
-  test("by a name that turns to another address after it was looked at", async () => {
+  test("by a name that resolves to another address after it was checked", async () => {
     await using receiver = await startReceiver();
     const { port } = new URL(receiver.url);
     const resolutions = [["127.0.0.1"], ["10.0.0.1"], ["127.0.0.1", "10.0.0.1"], ["127.0.0.1"]];

@@ -18,7 +18,7 @@ describe("a stored secret", () => {
     expect(await keys.decrypt("acme", view)).toBe("sécret 🔑");
   });
 
-  test("shows neither itself nor that two are the same", async () => {
+  test("reveals neither the secret nor that two secrets are equal", async () => {
     const [one, other] = [await keys.encrypt("acme", "secret"), await keys.encrypt("acme", "secret")];
 
     expect(one.includes("secret")).toBe(false);

@@ -156,7 +156,7 @@ describe("a receiver", () => {
     expect(receiver.received).toHaveLength(10);
   });
 
-  test("that continues each delivery gets them over one connection", async () => {
+  test("that sends 100 Continue before each response gets all deliveries over one connection", async () => {
     await using receiver = await startRawReceiver((socket) => {
       socket.on("data", () => socket.write(`${head("100 Continue") + head("200 OK", FOUR.repeat(2))}body`));
     });
