@@ -41,10 +41,10 @@ export async function repeat<Result>(measure: () => Promise<Result>): Promise<Re
   return results;
 }
 
-function judge(value: number, { atLeast = 0, atMost = Number.POSITIVE_INFINITY }: Bounds): string {
-  const target = atLeast > 0 ? `≥ ${atLeast}` : `≤ ${atMost}`;
-  if (target === "≤ Infinity") return "  ";
-  return value >= atLeast && value <= atMost ? `✓ ${target}: ` : `✗ ${target}: `;
+function judge(value: number, { atLeast, atMost }: Bounds): string {
+  if (atLeast === undefined && atMost === undefined) return "  ";
+  const isMet = value >= (atLeast ?? value) && value <= (atMost ?? value);
+  return `${isMet ? "✓" : "✗"} ${atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`}: `;
 }
 
 /** The median with the lowest and the highest value. */

@@ -2,8 +2,9 @@ import { text } from "node:stream/consumers";
 import pLimit from "p-limit";
 import { Pool } from "undici";
 import { serveLocally } from "../../helpers/network/local-server.ts";
+import { post } from "../../helpers/server.ts";
 import { compare } from "./compare.ts";
-import { atEnd, bench, createStore, keepUntilEnd, post, serve } from "./frame.ts";
+import { atEnd, bench, createStore, keepUntilEnd, serve } from "./frame.ts";
 
 /*
  * Deliveries a second to a fast receiver, signed, leased and recorded, compared with POSTs of the same bytes by the same HTTP

@@ -10,9 +10,10 @@ import {
   type Settings,
   startServerProcess,
 } from "../../helpers/process.ts";
+import { post } from "../../helpers/server.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { options } from "./bench.ts";
 import { refundsOf, type Target } from "./load.ts";
-import { options } from "./options.ts";
 
 export type Engine = "PostgreSQL" | "embedded";
 
@@ -36,14 +37,10 @@ export async function bench(
 }
 
 /** Has this done at the end of the measurement. */
-export function atEnd(close: () => unknown): void {
-  started.defer(async () => void (await close()));
-}
+export const atEnd = (close: () => unknown) => started.defer(async () => void (await close()));
 
 /** Ends a server with the measurement. */
-export function keepUntilEnd<Started extends AsyncDisposable>(server: Started): Started {
-  return started.use(server);
-}
+export const keepUntilEnd = <Started extends AsyncDisposable>(server: Started) => started.use(server);
 
 /** A new, durable store; a server of a benchmark starts on its settings. */
 export type Store = { readonly env: Settings; open(): Promise<Database> };
@@ -62,29 +59,18 @@ export async function createStore(engine: Engine): Promise<Store> {
   return { env, open: () => openDatabase({ databaseUrl, dataDir: "unused" }) };
 }
 
-/** A program that serves callers. */
-export type Running = {
-  readonly url: string;
-  /** Milliseconds from its start until it was ready. */
-  readonly startedInMs: number;
-  /** Resident memory now, in MB. */
-  memoryMb(): number;
-  /** Seconds of a processor that it has used so far. */
-  cpuSeconds(): number;
-  /** Stops it before the end of the measurement. */
-  stop(): Promise<unknown>;
-};
+/** A program that serves callers: the milliseconds until it was ready, its memory in MB, and the seconds of a processor it has used. */
+export type Running = Awaited<ReturnType<typeof start>>;
 
 /** Without what makes the programs of tests start faster. */
 const OPERATOR_ENV = { NODE_OPTIONS: "", NODE_COMPILE_CACHE: "" };
 
-export async function start(options: ServerProcessOptions): Promise<Running> {
+export async function start(options: ServerProcessOptions) {
   const program = await startServerProcess({ ...options, env: { ...OPERATOR_ENV, ...options.env } });
   program.ignoreOutput(); // but read it, because a log that is not read would block its writer
   keepUntilEnd(program);
   return {
-    url: program.url,
-    startedInMs: program.startedInMs,
+    ...{ url: program.url, startedInMs: program.startedInMs },
     memoryMb: () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${program.pid}/status`, "utf8"))?.[1]) / 1024,
     cpuSeconds() {
@@ -124,18 +110,9 @@ export async function startRival(engine: Engine): Promise<Rival> {
   return { url, body: refundsOf(["pay_settled"]), name: "the Prism mock" };
 }
 
-/** Calls as acme; rejects when the response is not a success. */
-export async function post(url: string, path: string, body: object): Promise<unknown> {
-  const headers = { Authorization: "Bearer sandbox_acme", "Content-Type": "application/json" };
-  const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-  const received = await response.text();
-  if (!response.ok) throw new Error(`${path} responded ${response.status}: ${received}`);
-  return received && JSON.parse(received);
-}
-
 /** Original payments with enough to refund for a whole run. */
 export function makePayments({ url }: { readonly url: string }): Promise<string[]> {
   const body = { amount: { currency: "USD", value: 9_999_999 } };
-  const make = async () => ((await post(url, "/sandbox/payments", body)) as { paymentId: string }).paymentId;
+  const make = async () => (await post<{ paymentId: string }>(url, "/sandbox/payments", body)).body.paymentId;
   return Promise.all(Array.from({ length: 64 }, make));
 }

@@ -16,12 +16,8 @@ import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.t
  * nothing.
  */
 const original = {
-  paymentId: "pay_settled",
-  kind: "DEBIT",
-  status: "PROCESSING",
-  amountCents: 1_000_000_000_000,
-  refundedCents: 0,
-  settledAt: null,
+  ...{ paymentId: "pay_settled", kind: "DEBIT", status: "PROCESSING", settledAt: null },
+  ...{ amountCents: 1_000_000_000_000, refundedCents: 0 },
 };
 
 const yes = {
@@ -38,20 +34,14 @@ const refund = {
 async function createOurs(): Promise<RequestListener> {
   const realNow = () => new Date();
   const options = {
-    config: readConfig({}),
-    store: yes,
-    clock: { realNow, now: async () => realNow() },
+    ...{ config: readConfig({}), store: yes, clock: { realNow, now: async () => realNow() } },
     encryptionKeys: createEncryptionKeys([]),
     targetPolicy: { allowLocal: true, allowPrivate: false },
     logger: pino({ level: "silent" }),
     findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,
     concurrency: createConcurrencyLimit({ total: 512, perMerchant: 256 }),
-    refuseBlocked: () => {},
-    observer: noObserver,
-    readinessChecks: [],
-    isDraining: () => false,
-    bodyTimeoutMs: 10_000,
-    callLimitMs: 6_000,
+    ...{ refuseBlocked: () => {}, observer: noObserver, readinessChecks: [], isDraining: () => false },
+    ...{ bodyTimeoutMs: 10_000, callLimitMs: 6_000 },
   };
   return createApp(options as unknown as AppParts); // only the part of the store that refunds use exists
 }
@@ -66,18 +56,12 @@ const createExpress = (...handlers: RequestHandler[]) =>
     .use(express.json(), ...handlers)
     .post("/v1/refunds", issueRefund);
 
+const apiSpec = "openapi/generated/openapi.yaml";
 const validator = () =>
-  openApiValidator.middleware({
-    apiSpec: "openapi/generated/openapi.yaml",
-    validateRequests: true,
-    validateResponses: true,
-  });
+  openApiValidator.middleware({ apiSpec, validateRequests: true, validateResponses: true });
 
-const listeners = {
-  ours: createOurs,
-  bare: () => createExpress(),
-  validated: () => createExpress(...validator()),
-};
+const bare = () => createExpress();
+const listeners = { ours: createOurs, bare, validated: () => createExpress(...validator()) };
 
 const create = listeners[process.argv[2] as keyof typeof listeners];
 const server = createServer(await create());

@@ -1,32 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
-import { options } from "./options.ts";
+import { options } from "./bench.ts";
 
-export type Target = {
-  readonly url: string;
-  readonly token?: string;
-  /** The body of the next request. */
-  readonly body: () => string;
-};
+/** An address, whose token is acme's by default, and the body of the next request. */
+export type Target = { readonly url: string; readonly token?: string; readonly body: () => string };
 
+/** The milliseconds that each refund and each refusal took, and the seconds from the first call to the last response. */
 export type OfferResult = {
-  /** Milliseconds that each refund took. */
   readonly made: number[];
-  /** Milliseconds that each refusal took. */
   readonly refused: number[];
-  /** From the first call to the last response. */
   readonly tookSeconds: number;
 };
 
 /** Makes refunds on at most that many connections; each call resolves with its status when its response is complete. */
 function createCaller({ url, token = "sandbox_acme", body }: Target, connections: number) {
   const pool = new Pool(url, { connections, pipelining: 1 });
-  const headers = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    accept: "application/json",
-  };
+  const type = "application/json";
+  const headers = { authorization: `Bearer ${token}`, "content-type": type, accept: type };
   return {
     async call(): Promise<number> {
       const response = await pool.request({ path: "/v1/refunds", method: "POST", headers, body: body() });
@@ -96,10 +87,10 @@ export function refundsOf(paymentIds: readonly string[]): () => string {
   let next = 0;
   return () => {
     next += 1;
+    const refund = { amount: { currency: "USD", value: 0.01 }, clientReferenceId: "order-1042" };
     return JSON.stringify({
       paymentId: paymentIds[next % paymentIds.length],
-      amount: { currency: "USD", value: 0.01 },
-      clientReferenceId: "order-1042",
+      ...refund,
       requestKey: randomUUID(),
     });
   };

@@ -68,11 +68,7 @@ await bench(async () => {
     report(`p99 of a refund at ${name}`, "ms", p99("made"), { atMost: madeMs });
     if (p99("refused").length > 0)
       report(`p99 of a refusal at ${name}`, "ms", p99("refused"), { atMost: refusedMs });
-    report(
-      `resident memory at ${name}`,
-      "MB",
-      rounds.map(({ mb }) => mb),
-      { atMost: 350 },
-    );
+    const memory = rounds.map(({ mb }) => mb);
+    report(`resident memory at ${name}`, "MB", memory, { atMost: 350 });
   }
 });

@@ -16,18 +16,9 @@ await bench(
       await second.stop();
       return { first: first.startedInMs / 1000, again: second.startedInMs / 1000 };
     });
-    report(
-      "from the start until ready, the first time",
-      "s",
-      times.map(({ first }) => first),
-      { atMost: 2 },
-    );
-    report(
-      "from the start until ready, again",
-      "s",
-      times.map(({ again }) => again),
-      { atMost: 1.2 },
-    );
+    const [first, again] = [times.map((one) => one.first), times.map((one) => one.again)];
+    report("from the start until ready, the first time", "s", first, { atMost: 2 });
+    report("from the start until ready, again", "s", again, { atMost: 1.2 });
   },
   ["embedded"],
 );
