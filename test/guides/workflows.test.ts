@@ -1,9 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { PROOFS } from "../../scripts/command/proofs.ts";
-import { runProgram } from "../helpers/process.ts";
 
 type Step = { readonly uses?: string; readonly run?: string };
 
@@ -39,20 +37,4 @@ test("the workflow ci runs the unit tests on both Nodes, and then all that prove
 
   expect(unit.strategy.matrix.node).toEqual([22, 24]);
   expect(whole.steps).toContainEqual({ run: ".ci/run" });
-});
-
-test("Dependabot knows each lockfile, the actions and the images", async () => {
-  const { updates } = parse(await read(".github/dependabot.yml"));
-  const { stdout } = await runProgram(["git", "ls-files", "*package-lock.json"]);
-  const folders = stdout
-    .trim()
-    .split("\n")
-    .map((file) => `/${dirname(file)}`.replace("/.", "/"));
-
-  expect(updates).toMatchObject([
-    { "package-ecosystem": "npm", directories: expect.arrayContaining(folders) },
-    { "package-ecosystem": "github-actions", directory: "/" },
-    { "package-ecosystem": "docker", directory: "/server/operators/run" },
-    { "package-ecosystem": "docker-compose", directory: "/server/operators/run" },
-  ]);
 });

@@ -178,17 +178,6 @@ export async function refuseEvents(db: Db, of: string, code = "P0001"): Promise<
   };
 }
 
-/** Copies an existing refund many times, which is faster than issuing them. */
-export async function copyRefund(db: Db, { paymentId }: PaymentKey, count: number): Promise<void> {
-  await sql`
-    insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, due_at,
-      history, sequence, created_at)
-    select 'rfd_' || number, merchant, kind, status, amount_cents, 'key_' || number, original_payment_id, due_at,
-      history, sequence, created_at
-    from payments, generate_series(1, ${count}::integer) as number
-    where payment_id = ${paymentId}`.execute(db);
-}
-
 /** As the store's `authorizeDue`. */
 export function authorizeDueIn(db: Db, now: Date, options?: DueOptions): Promise<DueRun> {
   return authorizeDue(bindAll(db, { findDue, authorizeRefunds }), now, options);

@@ -84,18 +84,6 @@ test("moves the rows of a filled database, each once, those of a merchant side b
   });
 });
 
-test("refuses a cluster without workers, and says how to add one", async () => {
-  await runStatement(cluster.coordinator.urlOf("postgres"), "create database alone");
-  const databaseUrl = cluster.coordinator.urlOf("alone");
-  await runStatement(databaseUrl, "create extension citus");
-
-  const { code, stdout, stderr } = await run(databaseUrl);
-
-  expect([code, stdout]).toEqual([1, ""]);
-  expect(stderr).toMatch(/^This Citus cluster has no machine .* select citus_add_node\('host', 5432\)\n$/);
-  expect(await readTables(databaseUrl)).toEqual([]);
-});
-
 test("refuses while a server is connected, and leaves the tables as they are", async () => {
   const databaseUrl = await createFilled(cluster, "refused");
   const before = await readRows(databaseUrl);

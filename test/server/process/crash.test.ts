@@ -70,25 +70,4 @@ describe("a server that is killed", () => {
     expect([other?.webhookId, other?.body]).toEqual([one?.webhookId, one?.body]);
     expect(delivery).toMatchObject({ webhookId: one?.webhookId, attempts: [{ status: 204 }] });
   });
-
-  test("while a retry waits: it comes when it is due, and earlier attempts are not forgotten", async () => {
-    await using folder = await createDataDir();
-    let status = 500;
-    await using receiver = await startReceiver((response) => void response.writeHead(status).end());
-    await using first = await spawnServer(folder);
-    await subscribe(first, receiver.url);
-    await refund(first);
-    await until(async () => {
-      const { items } = (await sandboxOf(first)("listDeliveries")).body;
-      return items[0]?.attempts[0];
-    });
-    await first.stop("SIGKILL");
-    status = 200;
-
-    await using second = await startTestServer(folder);
-    await sandboxOf(second)("advanceClock", { body: { by: "PT10S" } });
-
-    const [delivery] = await untilDelivered(second);
-    expect(delivery?.attempts.map((attempt) => attempt.status)).toEqual([500, 200]);
-  });
 });

@@ -16,23 +16,9 @@ const LOOPBACK = { address: "127.0.0.1", family: 4 };
 /** After this time without a response, a query is repeated. */
 const FIRST_TRY_MS = 1_500;
 const MANY = Array.from({ length: 60 }, (_, index) => `192.0.2.${index + 1}`);
-const UNKNOWN = "the host name does not resolve";
 const LATE = "the host name was not resolved in time";
 
 describe("the host name of a receiver", () => {
-  test("has the addresses that its nameserver gives", async () => {
-    await using nameserver = await startZone();
-    const { resolve } = createResolver({ nameservers: [nameserver.address] });
-
-    expect(await resolve("hooks.example.com", "acme")).toEqual([LOOPBACK]);
-    expect(await resolve("HOOKS.example.com.", "acme")).toEqual([LOOPBACK]);
-    expect((await resolve("several.example.com", "acme")).map(({ address }) => address).toSorted()).toEqual([
-      "192.0.2.1",
-      "192.0.2.2",
-    ]);
-    await expect(resolve("unknown.example.com", "acme")).rejects.toThrow(UNKNOWN);
-  });
-
   test.each([
     ["silent for IPv6", { A: ["127.0.0.1"], AAAA: "silent" }, ["127.0.0.1"]],
     ["silent for IPv4", { A: "silent", AAAA: ["2001:db8::1"] }, ["2001:db8::1"]],

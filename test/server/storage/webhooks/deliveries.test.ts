@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../../../server/domain/delivery-outcome.ts";
-import type { Db } from "../../../../server/storage/database/tables.ts";
 import { type AttemptResult, recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
 import {
   type Attempt,
@@ -11,7 +10,7 @@ import {
 } from "../../../../server/storage/webhooks/claims.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { endSomeDeliveries, endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
-import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   claim as claimDue,
@@ -58,24 +57,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     if (!attempt) throw new Error("nothing is due");
     return attempt;
   }
-
-  test("are claimed and recorded by looking at few pages, however many wait", async () => {
-    await fill(database.db, merchant, subscriptionKey);
-
-    const pages = await pagesOf(database.db, "^(deliver|events)", async (transaction) => {
-      const holder = { merchant, subscriptionKey };
-      const attempts = await claimDue(transaction, holder, { limit: 50, now: NOW, leaseMs: LEASE_MS });
-      const ended = attempts.map((attempt) => ({
-        ...attempt,
-        earlierAttempts: 0,
-        ...DELIVERED,
-        endedAt: NOW,
-      }));
-      expect((await recordAttempts(transaction, ended)).size).toBe(50);
-    });
-
-    expect(pages).toBeLessThan(4_000);
-  });
 
   test("are recorded together, each with its own result, including one that ended the subscription", async () => {
     for (const id of ["acc_1", "acc_2", "acc_3", "acc_4"]) await emit(id);
@@ -185,16 +166,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(await states()).toEqual([["ENDED", 1]]);
   });
 });
-
-/** Stores 3,000 events with a delivery each, which is due; nothing has counted these rows. */
-async function fill(store: Db, merchant: string, subscriptionKey: string): Promise<void> {
-  await sql`insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
-    select 'evt_' || ${merchant} || n, ${merchant}, 'account.linked', 'acc_' || n, 1, ${NOW}::timestamptz, repeat('x', 300)
-    from generate_series(1, 3000) as n`.execute(store);
-  await sql`insert into deliveries (webhook_id, event_id, merchant, subscription_key, state, due_at)
-    select 'msg_' || ${merchant} || n, 'evt_' || ${merchant} || n, ${merchant}, ${subscriptionKey}, 'PENDING', ${NOW}::timestamptz
-    from generate_series(1, 3000) as n`.execute(store);
-}
 
 describe("deliveries on postgres", () => {
   const database = useDatabase("postgres");

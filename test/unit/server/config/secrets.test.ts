@@ -72,16 +72,6 @@ describe("the settings", () => {
 });
 
 describe("the settings of an operator's command", () => {
-  test("are read as a server's are, and those that it does not use may be missing", () => {
-    const { databaseUrl, requireEncryptionKeys } = readCommandSettings({
-      DATABASE_URL,
-      ENCRYPTION_KEY: RANDOM_KEY,
-    });
-
-    expect([databaseUrl, requireEncryptionKeys()]).toEqual([DATABASE_URL, [toSetting(RANDOM_KEY)]]);
-    expect(readCommandSettings({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);
-  });
-
   test.each([
     ["DATABASE_URL", {}],
     ["DATABASE_URL", { DATABASE_URL: "postgres://user@db.internal/refunds" }],
