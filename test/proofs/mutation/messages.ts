@@ -17,6 +17,8 @@ type Message = {
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined: without a body. */
   readonly body: unknown;
+  /** Of the constraint at whose limits it is. */
+  readonly pointer?: string;
 };
 
 /** A message that a document allows or not. */
@@ -125,7 +127,7 @@ function isFirstThere({ pointer, at, side }: Constraint, index: number, all: rea
 
 /** The examples with the values of a constraint's keyword, at the location that it limits. */
 function atLimits(document: Node, constraint: Constraint, examples: readonly Message[]): Message[] {
-  const { operationId, status, part, keyword, id } = constraint;
+  const { operationId, status, part, keyword, id, pointer } = constraint;
   const own = examples.filter(
     (one) => one.operation === operationId && [undefined, String(one.status)].includes(status),
   );
@@ -137,13 +139,14 @@ function atLimits(document: Node, constraint: Constraint, examples: readonly Mes
         .filter((text) => /^[\x20-\x7e]*$/.test(String(text)) && !isHolder(text))
         .map((text) => {
           const changed = { ...headers, [part.name]: `${text}` };
-          return { ...message, name: `${name}: ${id} ${text} (${typeof text})`, headers: changed };
+          return { ...message, pointer, name: `${name}: ${id} ${text} (${typeof text})`, headers: changed };
         });
     if (part.in !== "body") return [];
     const changes =
       keyword === "not" ? forbidden(message, constraint, examples) : values(document, body, constraint);
     return changes.map((change) => ({
       ...message,
+      pointer,
       name: `${name}: ${id} ${change.json}`,
       body: edit(body, change),
     }));
