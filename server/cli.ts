@@ -21,7 +21,7 @@ await program.parseAsync();
 
 function defineServing(name: string, description: string) {
   const command = defineServe(name, description);
-  command.action(() => runServer({ ...process.env, ...settingsOf(command), MODE: "production" }));
+  command.action(() => runServer(() => ({ ...process.env, ...settingsOf(command), MODE: "production" })));
   return command;
 }
 

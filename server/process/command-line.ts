@@ -26,10 +26,14 @@ export function defineProgram(name: string, description: string): Command {
  *
  * @param name how it is run, such as `npm start --`
  */
-export function defineServe(name: string, description: string) {
+export function defineServe(name: string, description: string, settingName = (setting: string) => setting) {
   return defineProgram(name, description)
-    .option("--port <number>", "the port to listen on; 0 uses any free port (PORT)", portNumber)
-    .option("--host <address>", "the address of this machine to listen on (HOST)")
+    .option(
+      "--port <number>",
+      `the port to listen on; 0 uses any free port (${settingName("PORT")})`,
+      portNumber,
+    )
+    .option("--host <address>", `the address of this machine to listen on (${settingName("HOST")})`)
     .addHelpText("after", "\nEvery setting can be given in the environment; see the README.");
 }
 

@@ -20,11 +20,17 @@ export type Wrapper = {
  * Runs a server until a signal stops it. Sets the exit code of the process, and prints why when it can't start.
  *
  * @param wrap makes the program that wraps the server, from its own settings
+ * @param nameSettings changes a message to the names that the environment has
  */
-export async function runServer(env: Environment, wrap?: (env: Environment) => Wrapper): Promise<void> {
+export async function runServer(
+  readEnvironment: () => Environment,
+  wrap?: (env: Environment) => Wrapper,
+  nameSettings = (message: string) => message,
+): Promise<void> {
   let log: ProcessLog | undefined;
   let config: Config | undefined;
   try {
+    const env = readEnvironment();
     config = readConfig(env);
     const wrapper = wrap?.(env);
     log = openLog(config.logLevel, config.logFormat === "text" ? toReadableLine : undefined);
@@ -39,7 +45,7 @@ export async function runServer(env: Environment, wrap?: (env: Environment) => W
     if (wrapper) wrapper.greet(server, config, logger);
     else logger.info({ url, probeUrl, metricsUrl }, "listening");
   } catch (error) {
-    process.stderr.write(`${explainStartFailure(error, config)}\n`);
+    process.stderr.write(`${nameSettings(explainStartFailure(error, config))}\n`);
     process.exitCode = 1;
     if (error instanceof StoreStartError) log?.logger.fatal({ err: error }, "can't start");
     await log?.close();

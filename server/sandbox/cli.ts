@@ -9,23 +9,31 @@ import { defineDiff } from "./commands/diff-command.ts";
 import { defineListen } from "./commands/listen-command.ts";
 import { defineMcp } from "./commands/mcp-server.ts";
 import { greet } from "./greeting.ts";
-import { readTomorrowSeed } from "./settings.ts";
+import { nameSettings, readOwnEnvironment, readTomorrowSeed, settingName } from "./settings.ts";
 
 const program = defineServe(
   isPackaged ? "npx @refund-contract/sandbox" : "npm start --",
   "Starts a sandbox of refunds and webhooks, with docs and a console.",
+  settingName,
 )
-  .option("--data-dir <folder>", `where data is kept, or ${IN_MEMORY} (DATA_DIR)`)
-  .option("--tomorrow", "adds a merchant that gets a later version of the contract (TOMORROW)")
+  .option("--data-dir <folder>", `where data is kept, or ${IN_MEMORY} (${settingName("DATA_DIR")})`)
+  .option(
+    "--tomorrow",
+    `adds a merchant that gets a later version of the contract (${settingName("TOMORROW")})`,
+  )
   .option("--seed <number>", "the seed of that version, to get the same one again; implies --tomorrow", seed)
   .addHelpText("after", "Data are in memory, and gone at the end, unless there is a folder for them.")
   .enablePositionalOptions()
   .helpCommand(false)
-  // The settings of the environment count, except `MODE`: this is never a production server.
-  .action(({ dataDir = process.env.DATA_DIR || IN_MEMORY, tomorrow, seed }) => {
-    const TOMORROW = seed ?? (tomorrow ? "drawn" : process.env.TOMORROW);
-    const env = { ...process.env, DATA_DIR: dataDir, TOMORROW, ...settingsOf(program), MODE: "sandbox" };
-    return runServer(env, createWrapper);
+  .action(({ dataDir, tomorrow, seed }) => {
+    const readEnvironment = () => {
+      const env = readOwnEnvironment(process.env);
+      const TOMORROW = seed ?? (tomorrow ? "drawn" : env.TOMORROW);
+      const DATA_DIR = dataDir ?? (env.DATA_DIR || IN_MEMORY);
+      // Never a production server, whatever the environment says.
+      return { ...env, DATA_DIR, TOMORROW, ...settingsOf(program), MODE: "sandbox" };
+    };
+    return runServer(readEnvironment, createWrapper, nameSettings);
   });
 program.addCommand(defineListen());
 program.addCommand(defineCoverage());

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { SANDBOX_MERCHANTS, TOMORROW_MERCHANT } from "./handlers/fixtures.ts";
+import { settingName } from "./settings.ts";
 
 /** Prints the addresses of a sandbox and a refund to try, and warns when others than this machine reach it. */
 export function greet(
@@ -12,7 +13,9 @@ export function greet(
 ): void {
   process.stdout.write(toWelcome(url, tomorrowSeed));
   if (isLocal) return;
-  logger.warn(`The sandbox's access tokens are public knowledge, and HOST=${host} is open to others.`);
+  logger.warn(
+    `The sandbox's access tokens are public knowledge, and ${settingName("HOST")}=${host} is open to others.`,
+  );
 }
 
 function toWelcome(url: string, tomorrowSeed: number | undefined): string {

@@ -1,5 +1,34 @@
 import { randomInt } from "node:crypto";
-import { ConfigError, type Environment } from "../config/environment.ts";
+import { ConfigError, type Environment, isPackaged } from "../config/environment.ts";
+
+/** In other people's projects, names such as PORT and DATABASE_URL belong to their own programs. */
+const PREFIX = "REFUNDS_SANDBOX_";
+
+const SETTINGS =
+  `HOST PORT PROBE_PORT METRICS_PORT MAX_CONNECTIONS STOP_DELAY CALLER_ADDRESS_HEADER DATA_DIR DATABASE_URL
+  DATABASE_URL_FILE ENCRYPTION_KEY ENCRYPTION_KEY_FILE ENCRYPTION_KEYS_OLD ENCRYPTION_KEYS_OLD_FILE LOG_LEVEL LOG_FORMAT
+  SERVE_DOCS RATE_LIMIT RETENTION_DAYS HIGH_WATER_MARK_FILE TOMORROW WEBHOOK_ALLOW_PRIVATE WEBHOOK_PROXY
+  WEBHOOK_PROXY_FILE WEBHOOK_CA_FILE WEBHOOK_CLIENT_CERT_FILE WEBHOOK_CLIENT_KEY_FILE`.split(/\s+/);
+/** What the commands beside it read, such as `listen`. */
+const OF_COMMANDS = ["URL", "TOKEN", "EVENTS"];
+
+/** As people name a setting such as PORT: in a clone by itself, for the package with the prefix. */
+export const settingName = (name: string): string => (isPackaged ? PREFIX + name : name);
+
+/** The settings in an environment: those with the prefix, and in a clone those without. Throws {@link ConfigError}. */
+export function readOwnEnvironment(env: Environment): Environment {
+  const own = Object.entries(env).filter(([name]) => name.startsWith(PREFIX));
+  const named = own.map(([name, value]) => [name.slice(PREFIX.length), value] as const);
+  const unknown = named.find(([name]) => ![...SETTINGS, ...OF_COMMANDS].includes(name));
+  if (unknown)
+    throw new ConfigError(`${PREFIX}${unknown[0]} is no setting of the sandbox: ${SETTINGS.join(", ")}.`);
+  return { ...(isPackaged ? {} : env), ...Object.fromEntries(named) };
+}
+
+/** A message of the server, with the settings as the sandbox's own environment names them. */
+export function nameSettings(message: string): string {
+  return message.replaceAll(new RegExp(`\\b(${SETTINGS.join("|")})\\b`, "g"), settingName);
+}
 
 /** A seed has 31 bits, so that it is a positive number in every language. */
 const SEEDS = 2 ** 31;

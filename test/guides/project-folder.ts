@@ -26,6 +26,7 @@ export async function createProjectFolder(sandboxUrl: string): Promise<ProjectFo
     PATH: [dirname(process.execPath), BIN, process.env.PATH].join(delimiter),
     HOME: folder,
     SANDBOX_URL: sandboxUrl,
+    REFUNDS_SANDBOX_URL: sandboxUrl,
   };
 
   return {

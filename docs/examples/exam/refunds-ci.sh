@@ -16,7 +16,7 @@ set -eu
 : "${SANDBOX_PORT:=3000}"
 
 STEPS="install sandbox tests coverage contract exam"
-export SANDBOX_URL="http://127.0.0.1:$SANDBOX_PORT"
+export SANDBOX_URL="http://127.0.0.1:$SANDBOX_PORT" REFUNDS_SANDBOX_URL="http://127.0.0.1:$SANDBOX_PORT"
 export PATH="$PWD/.refunds-ci/node_modules/.bin:$PATH"
 
 install() {

@@ -22,7 +22,7 @@ export function defineListen() {
       new Option(
         "--events <names>",
         "events or categories, with commas between; every event when left out",
-      ).env("SANDBOX_EVENTS"),
+      ).env("REFUNDS_SANDBOX_EVENTS"),
     )
     .action(runListen);
 }

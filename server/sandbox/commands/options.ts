@@ -10,7 +10,9 @@ export const fetchInTime: typeof fetch = (input, init) =>
 export function withSandboxOptions(command: Command, whose: string) {
   return command
     .addOption(
-      new Option("--url <url>", "where the sandbox is").env("SANDBOX_URL").default("http://127.0.0.1:3000"),
+      new Option("--url <url>", "where the sandbox is")
+        .env("REFUNDS_SANDBOX_URL")
+        .default("http://127.0.0.1:3000"),
     )
-    .addOption(new Option("--token <token>", whose).env("SANDBOX_TOKEN").default("sandbox_acme"));
+    .addOption(new Option("--token <token>", whose).env("REFUNDS_SANDBOX_TOKEN").default("sandbox_acme"));
 }

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from "kysely/migration";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { initialTables } from "./initial-tables.ts";
+import { StoreStartError } from "./start-error.ts";
 import type { Db } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -19,21 +20,53 @@ export const MIGRATIONS: Migrations = {
  * @throws the database's error; also when a newer release has migrated the database already
  */
 export async function migrateToLatest(db: Db, migrations = MIGRATIONS): Promise<void> {
-  if (await areApplied(db, Object.keys(migrations))) return;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
+  const applied = await readApplied(db);
+  if (isDeepStrictEqual(applied, new Set(Object.keys(migrations)))) return;
+  const [first = ""] = Object.keys(migrations);
+  const schema = applied.has(first) ? await readSchema(db) : await refuseForeignTables(db, applied);
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+    // Another schema may have tables of the same names.
+    ...(schema !== null && { migrationTableSchema: schema }),
+  });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
 }
 
 /** The library finds this out as well, but first it describes all tables of the database twice: 0.2 s on the embedded store. */
-async function areApplied(db: Db, names: readonly string[]): Promise<boolean> {
+async function readApplied(db: Db): Promise<Set<string>> {
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass(${DEFAULT_MIGRATION_TABLE}) is not null as exists`.execute(db);
-  if (rows[0]?.exists !== true) return false;
+  if (rows[0]?.exists !== true) return new Set();
   const applied = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(
     db,
   );
-  return isDeepStrictEqual(new Set(applied.rows.map(({ name }) => name)), new Set(names));
+  return new Set(applied.rows.map(({ name }) => name));
+}
+
+async function readSchema(db: Db): Promise<string | null> {
+  const { rows } = await sql<{ schema: string | null }>`select current_schema() as schema`.execute(db);
+  return rows[0]?.schema ?? null;
+}
+
+/** Throws {@link StoreStartError} where the schema belongs to another program, whose own migrations ours would break. */
+async function refuseForeignTables(db: Db, applied: ReadonlySet<string>): Promise<string | null> {
+  const schema = await readSchema(db);
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relkind in ('r', 'p', 'v', 'm', 'f') and relnamespace = to_regnamespace(quote_ident(current_schema()))
+      and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
+    order by name`.execute(db);
+  // An earlier start may have ended between the tables of the library and ours.
+  const foreign = rows
+    .map(({ name }) => name)
+    .filter((name) => applied.size > 0 || !name.startsWith(DEFAULT_MIGRATION_TABLE));
+  if (foreign.length === 0) return schema;
+  const shown = foreign.length > 5 ? [...foreign.slice(0, 5), `${foreign.length - 5} more`] : foreign;
+  throw new StoreStartError(
+    `The schema ${schema} of the database has tables of another program (${shown.join(", ")}), so nothing was created. Name an empty database in DATABASE_URL, or give it a schema of its own: create schema refunds, and end DATABASE_URL with ?options=-csearch_path%3Drefunds.`,
+  );
 }
 
 /** How long a server that waits for another one to migrate pauses before it looks again, in milliseconds. */

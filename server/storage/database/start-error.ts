@@ -1,3 +1,5 @@
+import { ADMIN_COMMAND } from "../../config/environment.ts";
+
 /** The store can't be used. The message says why and what to do, in one sentence each; the cause is for the log. */
 export class StoreStartError extends Error {
   override readonly name = "StoreStartError";
@@ -8,8 +10,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "28P01": "PostgreSQL refuses the password. Correct the user and the password in DATABASE_URL.",
   "28000": "PostgreSQL refuses the user. Correct the user in DATABASE_URL, or let it in by pg_hba.conf.",
   "3D000": "The database does not exist. Create it, or correct its name in DATABASE_URL.",
-  "42501":
-    "The user of DATABASE_URL lacks rights in the database. Run npm run admin -- migrate as the user that owns the tables, and grant the others theirs.",
+  "3F000":
+    "The schema that search_path names in DATABASE_URL does not exist. Create it: create schema refunds.",
+  "42501": `The user of DATABASE_URL lacks rights in the database. Run ${ADMIN_COMMAND} migrate as the user that owns the tables, and grant the others theirs.`,
 };
 
 /** Kysely's errors about migrations that this release does not know, which it distinguishes by their messages only. */

@@ -18,7 +18,7 @@ describe("npx @refund-contract/sandbox diff", () => {
     const file = join(folder.path, "contract.json");
     await (before === "" ? rm(file, { force: true }) : writeFile(file, before));
     return runProgram([process.execPath, "server/sandbox/cli.ts", "diff", file, ...args], {
-      env: { SANDBOX_URL: server.url },
+      env: { REFUNDS_SANDBOX_URL: server.url },
     });
   }
 

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../../../server/storage/database/database.ts";
+import { openDatabase, openUnmigrated } from "../../../../server/storage/database/database.ts";
 import { createDataDir, createTestDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { runServer } from "../../../helpers/server.ts";
@@ -79,4 +79,32 @@ test.each([
     message: expect.stringMatching(sentence),
     cause: { message: expect.stringContaining("does not exist") },
   });
+});
+
+test("a database of another program stays as it is, and takes ours in a schema of its own", async () => {
+  await using database = await createTestDatabase("postgres", { empty: true });
+  await using admin = openUnmigrated(database.url, {});
+  const run = (text: string) => sql.raw<{ name: string }>(text).execute(admin.db);
+  await run("create table kysely_migration (name text); insert into kysely_migration values ('001-orders')");
+  await run("create table payments (id integer); create view orders as select 1 as one");
+  const own = { databaseUrl: `${database.url}?options=-csearch_path%3Drefunds`, dataDir: "" };
+
+  await expect(openDatabase(database.options)).rejects.toMatchObject({
+    name: "StoreStartError",
+    message: expect.stringMatching(
+      /another program \(kysely_migration, orders, payments\).*create schema refunds/,
+    ),
+  });
+  await expect(openDatabase(own)).rejects.toThrow(/search_path.*create schema refunds/);
+  await run("create schema refunds");
+  for (const time of ["first", "second"]) {
+    const opened = await openDatabase(own);
+    expect([time, (await sql`select from refunds.payments`.execute(opened.db)).rows]).toEqual([time, []]);
+    await opened.close();
+  }
+
+  const { rows } = await run(
+    "select relname as name from pg_class where relnamespace = 'public'::regnamespace",
+  );
+  expect(rows.map(({ name }) => name).sort()).toEqual(["kysely_migration", "orders", "payments"]);
 });
