@@ -17,7 +17,8 @@ const SERVER_LAYERS = [
   ["http/"],
   ["process/"],
   ["operators/", "sandbox/commands/", "sandbox/handlers/"],
-  ["sandbox/(greeting|pages|sandbox|settings)\\.ts"],
+  ["sandbox/(pages|sandbox|settings)\\.ts"],
+  ["sandbox/(greeting|start-sandbox)\\.ts"],
   ["cli.ts", "sandbox/(cli|index)\\.ts"],
 ];
 

@@ -7,11 +7,11 @@ import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 import { BUNDLED_IMPORTS, buildBundled, toBundled } from "./bundled.ts";
 import { emitTypes } from "./declarations.ts";
+import { OLDEST_NODE, writeEntries } from "./entries.ts";
 import { writeShrinkwrap } from "./shrinkwrap.ts";
 import type { PackageSource } from "./sources.ts";
 
-/** The oldest Node that the packages run on: the first in which SQLite, the lock of a data folder, needs no flag. */
-const TARGET = "node22.13";
+const TARGET = `node${OLDEST_NODE}`;
 
 /** Left out of packages, because neither browsers nor servers read it. */
 const LEFT_OUT = /\/sources\.sha256$/;
@@ -23,7 +23,8 @@ const LEFT_OUT = /\/sources\.sha256$/;
 export async function buildPackage(source: PackageSource, folder: string): Promise<void> {
   await source.prepare?.();
   const dist = join(folder, "dist");
-  const imports = await buildModules(source, dist);
+  const { imports, names } = await buildModules(source, dist);
+  await writeEntries(source, dist, names);
   await emitTypes(source.typed ?? [], dist);
   for await (const path of glob(source.files, { cwd: ROOT })) {
     if (!LEFT_OUT.test(path)) await cp(join(ROOT, path), join(dist, path));
@@ -52,8 +53,11 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   if (source.pinned) await writeShrinkwrap(folder);
 }
 
-/** Returns the names of the packages that the modules import. */
-async function buildModules({ modules, bundled = [] }: PackageSource, dist: string): Promise<Set<string>> {
+/** Returns the names of the packages that the modules import, and what the library exports. */
+async function buildModules(
+  { modules, bundled = [], typed = [] }: PackageSource,
+  dist: string,
+): Promise<{ imports: Set<string>; names: readonly string[] }> {
   const builtIn = new Set<string>();
   const resolvePackage = (id: string) => {
     if (!bundled.includes(packageOf(id))) return { id: atRunTime(id), external: true };
@@ -88,11 +92,12 @@ async function buildModules({ modules, bundled = [] }: PackageSource, dist: stri
     file.type === "chunk" ? [...file.imports, ...file.dynamicImports] : [],
   );
   const built = new Set(output.map(({ fileName }) => fileName));
-  const names = new Set(
+  const imports = new Set(
     ids.filter((id) => !built.has(id) && !isBuiltin(id) && !id.startsWith("#")).map(packageOf),
   );
-  if (builtIn.size > 0) await buildBundled([...builtIn], dist, TARGET, (id) => names.has(packageOf(id)));
-  return names;
+  if (builtIn.size > 0) await buildBundled([...builtIn], dist, TARGET, (id) => imports.has(packageOf(id)));
+  const library = output.find(({ fileName }) => typed[0] === fileName.replace(/js$/, "ts"));
+  return { imports, names: library?.type === "chunk" ? library.exports : [] };
 }
 
 /** The first package only adds types to the second. */

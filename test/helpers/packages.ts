@@ -91,10 +91,10 @@ export async function inspect(data: Buffer) {
   const analysis = await checkPackage(createPackageFromTarballData(data));
   if (!analysis.types) return { messages, problems: [], entrypoints: undefined };
   const entrypoints = Object.keys(analysis.entrypoints);
-  return { messages, problems: analysis.problems.filter(isOfModules), entrypoints };
+  return { messages, problems: analysis.problems.filter(isOfExports), entrypoints };
 }
 
-/** Two ways can't load ES modules at all, and don't matter: the resolution of Node before 12, and require(). */
-function isOfModules(problem: Analysis["problems"][number]): boolean {
-  return !("resolutionKind" in problem && ["node10", "node16-cjs"].includes(problem.resolutionKind));
+/** The resolution of Node before 12 knows no exports, and doesn't matter. */
+function isOfExports(problem: Analysis["problems"][number]): boolean {
+  return !("resolutionKind" in problem && problem.resolutionKind === "node10");
 }

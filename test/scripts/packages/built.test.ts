@@ -1,4 +1,5 @@
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
@@ -105,11 +106,29 @@ test("the server's lockfile has what this project is tested with, and the Contai
   expect(Object.keys(pinned).filter((path) => /node_modules\/node-/.test(path))).toEqual([]);
 });
 
+/** What a CI job sets for the merchant's own program; each would end the start, or show in the log. */
+const OF_OTHER_PROGRAMS = {
+  ...{
+    DATABASE_URL: "mysql://shop",
+    ENCRYPTION_KEY: "short",
+    PORT: "http",
+    HOST: "shop.example",
+    MODE: "production",
+  },
+  ...{
+    LOG_LEVEL: "verbose",
+    LOG_FORMAT: "pretty",
+    RATE_LIMIT: "none",
+    DATA_DIR: "/proc/shop",
+    SERVE_DOCS: "no",
+  },
+};
+
 describe("the commands of the packages", () => {
   test("start a sandbox that takes refunds, serves docs and console, passes the kit, and stops", async () => {
     await using sandbox = await spawnServer({
-      command: await packages.command("sandbox"),
-      env: { DATA_DIR: ":memory:" },
+      command: [...(await packages.command("sandbox")), "--port", "0"],
+      env: { ...OF_OTHER_PROGRAMS, REFUNDS_SANDBOX_RATE_LIMIT: "1000" },
     });
     const refund = { paymentId: "pay_recent", amount: { currency: "USD", value: 1 }, requestKey: "packed" };
 
@@ -128,6 +147,17 @@ describe("the commands of the packages", () => {
     });
     sandbox.kill("SIGTERM");
     expect(await sandbox.exit).toMatchObject({ code: 0, stderr: "" });
+    for (const [name, value] of [
+      ["RATE_LIMIT", "none"],
+      ["PROT", "1"],
+    ] as const) {
+      const settings = { ...OF_OTHER_PROGRAMS, [`REFUNDS_SANDBOX_${name}`]: value };
+      const { code, stderr } = await runWith(settings, "sandbox");
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`^REFUNDS_SANDBOX_${name} (must|is no).*\n$`)),
+      ]);
+    }
   });
 
   test("serve on PostgreSQL after a migration, take a payment and a refund, and stop", async () => {
@@ -162,18 +192,35 @@ describe("the commands of the packages", () => {
     for (const line of stdout.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("msg");
   });
 
-  test("are there from a program as well, with types", async () => {
-    const program = `import { startSandbox } from "@refund-contract/sandbox";
+  test("are there from a program as well, with types, and read none of its environment", async () => {
+    const program = `const read = new Set();
+      process.env = new Proxy(process.env, { get: (env, name: string) => (read.add(name), env[name]) });
+      import { startSandbox } from "@refund-contract/sandbox";
       import { conform } from "@refund-contract/conformance";
       const sandbox = await startSandbox();
       const { report } = await conform({ url: sandbox.url + "/", token: sandbox.accessToken, only: ["access"], require: "all" });
       const count: number = report.failed;
       console.log(count > 0, report.checks.length > 0, (await sandbox.clock.read()).now.length);
-      await sandbox.close();`;
-    await packages.write("program.js", program.replace(": number", ""));
+      await sandbox.close();
+      console.log([...read].join());`;
+    await packages.write("program.js", stripTypeScriptTypes(program));
     await packages.write("program.ts", program);
 
-    expect(await packages.run("node", "program.js")).toBe("true true 24\n");
+    expect(await packages.run("node", "program.js")).toBe("true true 24\nNODE_ENV\n");
     expect(await packages.compile(["program.ts"], { module: "nodenext", types: ["node"] })).toBe("");
+  });
+
+  test("are required by CommonJS, with types", async () => {
+    const required = `import sandbox = require("@refund-contract/sandbox");
+      const start: Promise<sandbox.Sandbox> = sandbox.startSandbox({ settings: {} });
+      void start.then(({ close }) => close());
+      export const error: sandbox.SandboxCallError | undefined = undefined;`;
+    await packages.write("required.cts", required);
+    await packages.write(
+      "required.cjs",
+      'require("@refund-contract/sandbox").startSandbox().then((own) => own.close());',
+    );
+    expect(await packages.run("node", "required.cjs")).toBe("");
+    expect(await packages.compile(["required.cts"], { module: "nodenext", types: ["node"] })).toBe("");
   });
 });

@@ -17,10 +17,13 @@ describe("the package", () => {
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => relative(project.packageFolder("client"), join(parentPath, name)));
 
-    const built = /^dist\/client\/src\/(webhooks\/)?[a-z-]+\.(js|js\.map|d\.ts)$/;
+    const built = /^dist\/(cjs\/)?client\/src\/(webhooks\/)?[a-z-]+\.(js|js\.map|d\.ts)$/;
     expect(files.filter((file) => !built.test(file)).sort()).toEqual([
       "LICENSE",
       "README.md",
+      "dist/cjs/openapi/generated/types.d.ts",
+      "dist/cjs/openapi/generated/types.js",
+      "dist/cjs/package.json",
       "dist/openapi-3.0.json",
       "dist/openapi.json",
       "dist/openapi/generated/types.d.ts",
