@@ -3,7 +3,9 @@ import { dirname } from "node:path";
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 
 /** The run can't begin or continue; the message says what to do about it. The command then exits with 2. */
-export class CannotRun extends Error {}
+export class CannotRun extends Error {
+  override readonly name = "CannotRun";
+}
 
 /** How the command line writes the name of an option, such as `--other-token`. */
 export function toFlag(name: string): string {

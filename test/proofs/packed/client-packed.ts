@@ -22,8 +22,11 @@ await main(names.length === 0 ? byDefault : all.filter(({ name }) => names.inclu
 
 async function main(runtimes: readonly Runtime[]): Promise<void> {
   await withTempDir(async (folder) => {
-    const [tarball] = await packPackages(["client"], folder);
-    const project = await openProject(join(folder, "merchant"), tarball?.file ?? "");
+    const tarballs = await packPackages(["client", "sandbox"], folder);
+    const project = await openProject(
+      join(folder, "merchant"),
+      tarballs.map(({ file }) => file),
+    );
     for (const toolchain of TOOLCHAINS) await check(toolchain.name, () => toolchain.use(project));
     await using sandbox = await startServerProcess();
     for (const runtime of runtimes) {

@@ -4,12 +4,12 @@ import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
-import { READER_ENV, runShell, startServerProcess } from "../../helpers/process.ts";
+import { READER_ENV, runProgram, runShell, startServerProcess } from "../../helpers/process.ts";
 import { check, endChecks, expectSame } from "../checks.ts";
 import { checkMerchantCi } from "./merchant-ci.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 import { copyProject } from "./releases.ts";
-import { installRuntime, NODES, OLDEST_NODE } from "./runtimes.ts";
+import { installRuntime, NODES, OLDEST_NODE, TOO_OLD } from "./runtimes.ts";
 
 defineProof("packed").parse();
 
@@ -17,7 +17,7 @@ defineProof("packed").parse();
 const MAX_INSTALLED_MB = 60;
 
 /** The command of the installed sandbox. */
-const PROGRAM = "node_modules/@refund-contract/sandbox/dist/server/sandbox/cli.js";
+const PROGRAM = "node_modules/@refund-contract/sandbox/dist/start.js";
 
 const START = `import { startSandbox } from "@refund-contract/sandbox";
 const start = performance.now();
@@ -76,6 +76,17 @@ async function main(parent: string): Promise<void> {
       const node = join(await installRuntime(runtime), runtime.package.split("@")[0] ?? "", "bin/node");
       await writeFile(join(folder, "start.js"), START);
       return run(node, ["start.js"], folder);
+    });
+  }
+  for (const runtime of [NODES[0], TOO_OLD]) {
+    await check(`${runtime.package} is refused in one line`, async () => {
+      const node = join(await installRuntime(runtime), runtime.package.split("@")[0] ?? "", "bin/node");
+      const needed =
+        /^(.*Error: )?@refund-contract\/sandbox needs Node 22\.13 or newer, and this is Node \S+: install.*$/m;
+      for (const program of [["start.js"], [PROGRAM]]) {
+        const { code, stderr } = await runProgram([node, ...program], { cwd: folder, env: READER_ENV });
+        if (code !== 1 || !needed.test(stderr)) throw new Error(`${program} ended with ${code}: ${stderr}`);
+      }
     });
   }
   await check("the next release is an upgrade", async () => {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { run } from "../../../scripts/packages/run-program.ts";
 import { MAIN, PROGRAM } from "./program.ts";
 
-/** Creates a merchant's project with the package installed from the tarball, ready to compile `program.ts` and to run `main.js`. */
-export async function openProject(folder: string, tarball: string): Promise<string> {
+/** Creates a merchant's project with packages installed from their tarballs, ready to compile `program.ts` and to run `main.js`. */
+export async function openProject(folder: string, tarballs: readonly string[]): Promise<string> {
   await mkdir(folder);
   const manifest = { name: "merchant", version: "1.0.0", private: true, type: "module" };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
-  await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], folder);
+  await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", ...tarballs], folder);
   await writeFile(join(folder, "program.ts"), PROGRAM);
   await writeFile(join(folder, "program.js"), stripTypeScriptTypes(PROGRAM));
   await writeFile(join(folder, "main.js"), MAIN);

@@ -61,9 +61,11 @@ const workerd: Runtime = {
   },
 };
 
-export const NODES: readonly Runtime[] = [node("20.20.2"), node("22.23.3"), node("24.21.0")];
+export const NODES: readonly [Runtime, ...Runtime[]] = [node("20.20.2"), node("22.23.3"), node("24.21.0")];
 /** The oldest Node that the packages other than the client support. */
 export const OLDEST_NODE: Runtime = { ...node("22.13.1"), name: "node-22.13" };
+/** The last one that the other packages refuse. */
+export const TOO_OLD: Runtime = { ...node("22.12.0"), name: "node-22.12" };
 export const OTHERS: readonly Runtime[] = [deno, bun, workerd];
 
 /** Installs the runtime apart from everything else, unless it is there. Resolves with the folder of its packages. */

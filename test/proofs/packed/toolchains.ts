@@ -1,7 +1,8 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../../scripts/packages/run-program.ts";
 import { installTools } from "../../helpers/process.ts";
+import { PROGRAM } from "./program.ts";
 
 /** A merchant's tool that uses the package in a project. The function rejects when the tool fails. */
 export type Toolchain = {
@@ -24,19 +25,93 @@ const STRICT = {
   ...{ noEmit: true, target: "es2022", lib: ["es2022", "dom", "dom.iterable"], types: [] },
 };
 
+/** Ways of a package whose modules are CommonJS; TypeScript 7 knows the last one no more. */
+const IN_COMMON_JS = [...RESOLUTIONS.slice(0, 2), { module: "commonjs", moduleResolution: "node10" }];
+
 /** Each compiler with each way to find a package's types. */
 const compilers = COMPILERS.map((version) => ({
   name: `TypeScript ${version}`,
   async use(folder: string) {
     const tools = await installTools(`toolchains/typescript-${version}`, [`typescript@${version}`]);
-    for (const resolution of RESOLUTIONS) {
-      const compilerOptions = { ...STRICT, ...resolution };
-      const file = join(folder, `tsconfig.${resolution.moduleResolution}.json`);
-      await writeFile(file, JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+    const check = async (own: string, options: object) => {
+      const file = join(own, "tsconfig.json");
+      await writeFile(
+        file,
+        JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files: ["program.ts"] }),
+      );
       await run(process.execPath, [join(tools, "typescript/bin/tsc"), "--project", file], folder);
-    }
+    };
+    for (const resolution of RESOLUTIONS) await check(folder, resolution);
+    const known = IN_COMMON_JS.filter(({ module }) => module !== "commonjs" || !version.startsWith("7"));
+    const commonJs = await openCommonJs(folder);
+    for (const resolution of known) await check(commonJs, { ...resolution, verbatimModuleSyntax: false });
   },
 }));
+
+/** A package of CommonJS inside the project, with the same program. */
+async function openCommonJs(folder: string): Promise<string> {
+  const own = join(folder, "commonjs");
+  await mkdir(own, { recursive: true });
+  await writeFile(join(own, "package.json"), '{ "name": "older", "version": "1.0.0" }');
+  await writeFile(join(own, "program.ts"), PROGRAM);
+  return own;
+}
+
+const JEST_TEST = `import { createClient, ProblemError } from "@refund-contract/client";
+import { signWebhook, verifyWebhook } from "@refund-contract/client/webhooks";
+import { SandboxCallError, startSandbox } from "@refund-contract/sandbox";
+
+test("calls the sandbox", async () => {
+  const sandbox = await startSandbox();
+  const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
+  const request = { paymentId: "pay_settled", amount: "1.00", requestKey: "from-jest" };
+  expect((await client.refunds.issue(request)).paymentStatus).toBe("AUTHORIZED");
+  await expect(client.refunds.issue(request)).rejects.toBeInstanceOf(ProblemError);
+  await expect(sandbox.payments.get("pay_none")).rejects.toBeInstanceOf(SandboxCallError);
+  const event = { type: "account.linked", timestamp: "2026-11-25T05:00:00.000Z", sequence: 1, data: { accountId: "a" } } as const;
+  const { body, headers } = signWebhook(event, "a secret of Jest");
+  expect(verifyWebhook(body, headers, "a secret of Jest").type).toBe(event.type);
+  await sandbox.close();
+}, 240_000);
+`;
+
+/** As JavaScript, which Jest takes as it is. */
+const REQUIRED_TEST = JEST_TEST.replace(/import (.*) from (".*");/g, "const $1 = require($2);").replace(
+  " as const;",
+  ";",
+);
+const GLOBALS =
+  "declare const test: (name: string, run: () => Promise<void>, limitMs: number) => void;\ndeclare const expect: any;\n";
+
+/** Jest in its default set-up, with types by ts-jest when that is among the packages. */
+function jest(packages: readonly string[]): Toolchain {
+  const name = packages.join(" and ");
+  const isTyped = packages.length > 1;
+  return {
+    name,
+    async use(folder) {
+      const tools = await installTools(`toolchains/${name.replaceAll(/\W+/g, "-")}`, packages);
+      const own = await openCommonJs(folder);
+      await writeFile(
+        join(own, isTyped ? "typed.test.ts" : "plain.test.js"),
+        isTyped ? GLOBALS + JEST_TEST : REQUIRED_TEST,
+      );
+      const compilerOptions = { strict: true, target: "es2022", module: "commonjs", types: [] };
+      await writeFile(join(own, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+      const settings = isTyped
+        ? { transform: { "\\.ts$": join(tools, "ts-jest") }, testMatch: ["**/typed.test.ts"] }
+        : { testMatch: ["**/plain.test.js"] };
+      const args = ["--rootDir", own, "--config", JSON.stringify(settings)];
+      await run(process.execPath, [join(tools, "jest/bin/jest.js"), ...args], own);
+    },
+  };
+}
+
+const jests = [
+  jest(["jest@29.7.0"]),
+  jest(["jest@30.4.2"]),
+  jest(["jest@30.4.2", "ts-jest@29.4.12", "typescript@5.9.3"]),
+];
 
 const ENTRY = "browser.js";
 
@@ -77,4 +152,4 @@ const bundlers = [
   }),
 ];
 
-export const TOOLCHAINS: readonly Toolchain[] = [...compilers, ...bundlers];
+export const TOOLCHAINS: readonly Toolchain[] = [...compilers, ...jests, ...bundlers];
