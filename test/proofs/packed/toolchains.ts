@@ -109,8 +109,8 @@ function jest(packages: readonly string[]): Toolchain {
 
 const jests = [
   jest(["jest@29.7.0"]),
-  jest(["jest@30.4.2"]),
-  jest(["jest@30.4.2", "ts-jest@29.4.12", "typescript@5.9.3"]),
+  jest(["jest@30.5.2"]),
+  jest(["jest@30.5.2", "ts-jest@29.4.15", "typescript@5.9.3"]),
 ];
 
 const ENTRY = "browser.js";
