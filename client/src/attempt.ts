@@ -9,7 +9,6 @@ export type AttemptOptions = {
   fetch: Fetch;
   accessToken: AccessToken;
   timeoutMs: number;
-  /** The caller's signal. */
   signal: AbortSignal | undefined;
   /** Of the call. The first attempt counts once it is sent; a later one counts even if it gets no token. */
   progress: CallProgress;

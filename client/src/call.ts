@@ -40,7 +40,6 @@ export type Repetition = {
   mayRepeat: (status: number | undefined) => boolean;
 };
 
-/** Sends one call of the contract. */
 export type Call = <Id extends OperationId>(
   id: Id,
   body: RequestBody<Id>,

@@ -119,7 +119,6 @@ export class InvalidAmountError extends CallError {
   }
 }
 
-/** Reads the id of the request that caused a problem. */
 export function toRequestId({ instance }: { instance?: unknown }): string | undefined {
   return typeof instance === "string" ? instance.replace(/^urn:uuid:/, "") : undefined;
 }

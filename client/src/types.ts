@@ -49,7 +49,6 @@ export type RequestBody<Id extends OperationId> = Json<operations[Id]["requestBo
 
 type Responses<Id extends OperationId> = operations[Id]["responses"];
 
-/** The status with which an operation succeeds. */
 export type SuccessOf<Id extends OperationId> = keyof Responses<Id> & (200 | 201);
 
 /**

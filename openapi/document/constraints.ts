@@ -16,7 +16,6 @@ export type Condition =
   /** The object at `at` meets, or does not meet, the `if` at `pointer` of the document. */
   | { readonly kind: "if"; readonly at: string; readonly pointer: string; readonly holds: boolean };
 
-/** The message that a constraint is about. */
 export type MessageLocation = {
   readonly operationId: string;
   /** `webhook`: deliveries to subscribers and their responses. */

@@ -9,7 +9,6 @@ export type Source =
   | { readonly kind: "specified"; readonly clause: string }
   | { readonly kind: "decided"; readonly decision: string };
 
-/** A named example, as the document has it. */
 export type Example = { readonly name: string; readonly value: unknown };
 
 export type Operation = {
@@ -22,7 +21,6 @@ export type Operation = {
   readonly responses: readonly (Example & { readonly status: number })[];
 };
 
-/** A response as it was received. */
 export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
 /** A contract for tests and docs: read from the bundle only, without any code of the server. */
@@ -38,7 +36,6 @@ export function readContract(name: DocumentName): Contract {
   return toContract(JSON.parse(readGenerated(`${name}.json`)));
 }
 
-/** Creates the contract of a bundled document. */
 export function toContract(document: Node): Contract {
   const operations = toOperations(document);
   const operation = (id: string) => {

@@ -1,4 +1,3 @@
-/** A heading of a text. */
 export type Heading = {
   readonly level: number;
   /** The text, without the marks. */

@@ -48,7 +48,6 @@ export function toLaterDocument(document: Node, draw: Draw): LaterDocument {
   };
 }
 
-/** A schema of a message, and the sides on which it is used. */
 type Used = { readonly pointer: string; readonly schema: Node; readonly sides: ReadonlySet<string> };
 
 function findSchemas(document: Node): Used[] {

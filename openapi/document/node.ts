@@ -52,7 +52,6 @@ export function dereference(document: Node, pointer: string): unknown {
   );
 }
 
-/** A part of a document, and the names that lead to it. */
 export type Visited = { readonly path: readonly string[]; readonly part: unknown };
 
 /** Members of a document whose own members may have any name, such as those of fields. */

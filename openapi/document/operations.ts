@@ -13,7 +13,6 @@ export type OperationAt = {
   /** Such as `/v1/refunds`; of a webhook the name of its event. */
   readonly path: string;
   readonly method: string;
-  /** JSON Pointer to the operation. */
   readonly pointer: string;
   /** The object that holds it, whose parameters are those of all operations in it. */
   readonly item: Node;

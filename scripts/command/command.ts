@@ -31,7 +31,6 @@ export function collect(text: string, before: readonly string[]): readonly strin
   return [...before, text];
 }
 
-/** The time since `start` as text, in seconds. */
 export function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1000).toFixed(1)} s`;
 }

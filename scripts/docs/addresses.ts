@@ -14,7 +14,6 @@ export function referencePage(name: ReferenceName): string {
   return REFERENCES[name];
 }
 
-/** The addresses of all operations, by `operationId`. */
 const operations = new Map(
   REFERENCE_NAMES.flatMap((name) =>
     operationsOf(readContract(name).document).map(({ operation }) => {
@@ -31,7 +30,6 @@ export function findOperation(operationId: string): { address: string; title: st
   return found;
 }
 
-/** Headings of the interface and of the decisions, by clause and number. */
 const headings = new Map(
   ["interface", "decisions"].flatMap((page) =>
     headingsOf(readFileSync(join(ROOT, `docs/${page}.md`), "utf8")).map(({ text: title, anchor }) => {
@@ -41,7 +39,6 @@ const headings = new Map(
   ),
 );
 
-/** Where a clause or a decision is described. */
 export function findHeading(id: string): { title: string; page: string; anchor: string } {
   const found = headings.get(id);
   if (!found) throw new Error(`Neither docs/interface.md nor docs/decisions.md has a heading ${id}.`);

@@ -11,7 +11,6 @@ import { toOpenApi30 } from "./openapi-3.0.ts";
 
 type Files = [path: string, text: string][];
 
-/** Everything that is generated, as it should be in the tree. */
 async function generate(): Promise<Files> {
   const [published, sandbox] = await Promise.all([
     generateFrom("openapi/openapi.yaml", "openapi", "types"),

@@ -5,7 +5,6 @@ import { buildPackage } from "./build.ts";
 import { run } from "./run-program.ts";
 import { PACKAGES, type PackageName } from "./sources.ts";
 
-/** A package as it is published. */
 export type Tarball = {
   readonly name: PackageName;
   readonly file: string;
@@ -41,7 +40,6 @@ async function packPackage(name: PackageName, folder: string): Promise<string> {
   }
 }
 
-/** The sources of the client. */
 const CLIENT_SOURCES = [
   "client/LICENSE",
   "client/README.md",

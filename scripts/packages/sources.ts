@@ -1,7 +1,6 @@
 import { ensureConsole } from "../console/build-console.ts";
 import { ensureDocs } from "../docs/docs.ts";
 
-/** A package that is built from this tree. */
 export type PackageSource = {
   /**
    * The folder of its package.json and README.md. Dependencies are not listed there: they are the packages that the built

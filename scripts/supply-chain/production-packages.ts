@@ -1,12 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A package as the lockfile has it. */
 type LockedPackage = {
   readonly version: string;
   /** As SPDX writes it; undefined when the package does not say. */
   readonly license?: string;
-  /** The checksum of the downloaded archive. */
   readonly integrity?: string;
   readonly dev?: boolean;
   readonly devOptional?: boolean;

@@ -14,7 +14,6 @@ const PROSE = [
   "docs/{guides,operators}/*.md",
 ];
 
-/** Checks contract and code, each with the tool for its rules. */
 export const lintSteps: readonly Step[] = [
   { name: "contract lint", command: "node", args: [...REDOCLY, "lint"] },
   { name: "code lint and format", command: "biome", args: ["check", "--error-on-warnings"] },

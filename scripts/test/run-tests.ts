@@ -1,6 +1,5 @@
 import { createVitest, type TestModule, type Vitest } from "vitest/node";
 
-/** The result of a run of Vitest. */
 export type TestRun = {
   readonly passed: number;
   /**

@@ -11,9 +11,7 @@ export type BoundedQueue = {
    *   FullError when other tasks alone take all of it
    */
   run<Result>(shares: Readonly<Record<string, Share>>, task: () => Promise<Result>): Promise<Result>;
-  /** Whether a task with this name runs or waits. */
   has(name: string): boolean;
-  /** How many tasks run or wait. */
   count(): number;
 };
 

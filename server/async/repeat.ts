@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 
-/** Work that is repeated until it is stopped. */
 export type Repeated = {
   /** Resolves when a run that began after this call has ended. Rejects with its error. */
   run(): Promise<void>;

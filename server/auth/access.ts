@@ -6,7 +6,6 @@ import type { Caller, FindCaller } from "./bearer.ts";
 import { createIssuerKeys, type IssuerKeysOptions } from "./issuer-keys.ts";
 import { verifyJwts } from "./jwt.ts";
 
-/** How a server verifies access tokens (D18). */
 export type Access = {
   findCaller: FindCaller;
   /** Rejects while no access token could be verified. */

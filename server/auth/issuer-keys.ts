@@ -13,7 +13,6 @@ export type IssuerKeysOptions = Pick<AuthSettings, "jwksUrl" | "algorithm" | "ke
   cooldownMs?: number | undefined;
 };
 
-/** The public keys of the issuer of access tokens. */
 export type IssuerKeys = {
   /**
    * Finds the keys with this id; for a token without an id, all of them. Throws {@link KeysUnavailableError} when no keys can

@@ -62,7 +62,6 @@ export type Config = StoreSettings & {
   allowPrivateTargets: boolean;
   /** A second port for probes; undefined: they are served on the port of the callers alone. */
   probePort: number | undefined;
-  /** How deliveries leave this server. */
   egress: EgressSettings;
   /** The port on which `/metrics` is served; undefined: not served. */
   metricsPort: number | undefined;
@@ -86,7 +85,6 @@ export type AuthSettings = {
   issuer: string;
   /** One of the values in the `aud` of a token. */
   audience: string;
-  /** Where the issuer's public keys are. */
   jwksUrl: URL;
   /** The only algorithm that is accepted, whatever the header of a token says. */
   algorithm: "ES256" | "RS256";

@@ -46,7 +46,6 @@ export function readTextFile(name: string, path: string): string {
   }
 }
 
-/** One of a few known values. */
 export function oneOf<const T extends string>(
   env: Environment,
   name: string,

@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import { readDatabaseUrl, requireTls } from "./database-url.ts";
 import { ConfigError, type Environment, withSecretFiles } from "./environment.ts";
 
-/** Where the data is, and the keys of the secrets in it. */
 export type StoreSettings = {
   /** Unset: the embedded store in `dataDir`. */
   databaseUrl: string | undefined;
@@ -55,7 +54,6 @@ export function readRetentionDays(env: Environment): number | undefined {
   return value;
 }
 
-/** The settings of an operator's command. */
 export type CommandSettings = {
   databaseUrl: string;
   /** The same as a server's, and at least one. Throws {@link ConfigError}. */

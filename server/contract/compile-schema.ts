@@ -3,7 +3,6 @@ import addFormats from "ajv-formats";
 import { toPointer } from "../../openapi/document/pointer.ts";
 import { type ContractDocument, type DocumentPath, follow } from "./document.ts";
 
-/** Compiles the schema at a path of the document. */
 export type CompileSchema = (path: DocumentPath) => ValidateFunction;
 
 /** Compiles schemas of a document. An unknown keyword or format is an error, because ignoring it would let data pass. */

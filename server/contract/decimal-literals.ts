@@ -7,7 +7,6 @@ import type { NumberLiteral } from "./scan-json.ts";
 export type DecimalField = {
   /** The names that lead to it, such as `["amount", "value"]`. */
   path: readonly string[];
-  /** How many digits may follow the point. */
   digits: number;
 };
 

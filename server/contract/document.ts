@@ -5,9 +5,7 @@ import { stepsOf, toPointer } from "../../openapi/document/pointer.ts";
 import type { components as sandboxComponents } from "../../openapi/generated/sandbox-types.ts";
 import type { components } from "../../openapi/generated/types.ts";
 
-/** The types of the published contract's schemas, by name. */
 export type Schemas = components["schemas"];
-/** The types of the sandbox contract's schemas, by name. */
 export type SandboxSchemas = sandboxComponents["schemas"];
 
 /** The parts of a bundled OpenAPI document that the server reads itself; validators read the rest. */
@@ -86,7 +84,6 @@ export function visitNodes(node: unknown, visit: (node: DocumentNode) => void): 
   for (const child of Object.values(node)) visitNodes(child, visit);
 }
 
-/** The scopes that an access token must have for an operation. */
 export function scopesOf(operation: ContractOperation): string[] {
   return (operation.security ?? []).flatMap((requirement) => Object.values(requirement).flat());
 }

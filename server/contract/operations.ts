@@ -7,7 +7,6 @@ import type { PROBLEMS, ProblemCode, ProblemResponse } from "./problem.ts";
 
 /** The operations of the published contract; `on…` are webhooks, which this server sends and does not serve. */
 export type PublishedId = Exclude<keyof operations, `on${string}`>;
-/** The operations of the sandbox contract. */
 export type SandboxId = keyof sandboxOperations;
 export type OperationId = PublishedId | SandboxId;
 
@@ -21,7 +20,6 @@ type Member<Holder, Name extends string> = Holder extends { [Key in Name]?: infe
   ? NonNullable<Value>
   : never;
 
-/** The body of a request, as the contract types it. */
 export type RequestBody<Id extends OperationId> = Json<Member<Operation<Id>, "requestBody">>;
 
 type Responses<Id extends OperationId> = Member<Operation<Id>, "responses">;

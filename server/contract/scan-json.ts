@@ -85,7 +85,6 @@ const tooMany: RawError = {
   message: `has too many fields and list items; at most ${MAX_MEMBERS} in all are allowed`,
 };
 
-/** Reads the token at the position, and moves on to the next one. */
 function readToken(scan: Scan): RawError | undefined {
   const { text, position, open } = scan;
   const character = text.charCodeAt(position);
@@ -106,7 +105,6 @@ function nextItem(top: Level | undefined): void {
   if (typeof top?.key === "number") top.key += 1;
 }
 
-/** Reads a key or another string. */
 function readString(scan: Scan): RawError | undefined {
   const { text, position: start, open } = scan;
   scan.position = endOfString(text, start);

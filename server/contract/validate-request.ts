@@ -29,7 +29,6 @@ export type FindViolations<Locals> = (
 
 type Step = RequestHandler | ErrorRequestHandler;
 
-/** Validates the requests of one document. */
 export type RequestValidator = {
   /** The steps that validate one operation. They pass on valid requests alone, with parsed parameters. */
   stepsFor<Locals>(at: ServedOperation, findViolations: FindViolations<Locals>): Step[];

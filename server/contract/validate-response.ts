@@ -10,7 +10,6 @@ export type WireResponse = {
   bytes: Buffer;
 };
 
-/** The media type of a stream of server-sent events. */
 export const EVENT_STREAM = "text/event-stream";
 
 /** Lists the errors of a response, such as `status 418 is not documented`; empty when the contract allows it. */

@@ -5,10 +5,9 @@ export type DomainClock = {
   /** Domain time, with the offset read from the database. */
   now(): Promise<Date>;
   /** Whether this machine's own clock is too wrong for background work. */
-  isOff(): boolean;
+  isWrong(): boolean;
 };
 
-/** Domain time, from real time and the offset in milliseconds. */
 export function toDomainTime(realNow: Date, offsetMs: number): Date {
   return new Date(realNow.getTime() + offsetMs);
 }

@@ -12,7 +12,6 @@ export type AttemptResponse = {
   /** Null when there was no response. */
   readonly status: number | null;
   readonly success: boolean;
-  /** The `Retry-After` header. */
   readonly retryAfter: string | undefined;
 };
 
@@ -57,7 +56,6 @@ export function endsSubscription({ kind }: Outcome): boolean {
 export const CIRCUMSTANCES = ["undisturbed", "redelivery", "subscription-ended", "only-once"] as const;
 export type Circumstance = (typeof CIRCUMSTANCES)[number];
 
-/** What a delivery becomes after an attempt. */
 export type NextDelivery = {
   readonly state: DeliveryState;
   readonly attempts: number;

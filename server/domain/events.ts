@@ -98,7 +98,6 @@ export function toRefundView(
   return { ...view, errorDetails: { errorCode, errorMessage } };
 }
 
-/** An original payment as its events show it (D21). */
 export function toPaymentView(payment: {
   readonly paymentId: string;
   readonly status: OriginalStatus;
@@ -132,7 +131,6 @@ export function paymentEvent(
   return message(paymentEventType(payment.status), payment, moment);
 }
 
-/** An event of an account or a customer. */
 export function resourceEvent(type: ResourceEventType, id: string, moment: EventMoment): EventMessage {
   return message(type, type === "customer.created" ? { customerId: id } : { accountId: id }, moment);
 }

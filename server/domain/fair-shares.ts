@@ -41,7 +41,6 @@ export function paceOf({ timedOut, milliseconds }: { timedOut: boolean; millisec
   return milliseconds > SLOW_MS ? "slow" : "quick";
 }
 
-/** How many deliveries of a subscription to claim at most. */
 export type ClaimLimit = {
   readonly subscriptionKey: string;
   readonly merchant: string;
@@ -63,7 +62,6 @@ const PART_OF_UNPROVEN = 3 / 4;
  */
 const PART_OF_FREE = 1 / 3;
 
-/** The timeouts of a subscription after an attempt. */
 export function nextTimeouts(timeouts: number | null, pace: Pace): number {
   if (pace === "silent") return Math.min((timeouts ?? 0) + 1, MAX_TIMEOUTS);
   return pace === "slow" ? 1 : 0;
@@ -109,7 +107,6 @@ export function shareFairly(
   return [...shares].map(([{ subscriptionKey, merchant }, limit]) => ({ subscriptionKey, merchant, limit }));
 }
 
-/** Counts what is in progress. */
 class InProgress {
   readonly #limits: Limits;
   readonly #mostHere: number;

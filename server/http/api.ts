@@ -37,7 +37,6 @@ export type ApiOptions<Ids extends OperationId> = AccessOptions & {
   /** Whether a query parameter that the contract does not know is ignored rather than refused. */
   ignoreUnknownQuery: boolean;
   isDraining: () => boolean;
-  /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
 };
 
@@ -110,7 +109,6 @@ function refuseWhileDraining(isDraining: () => boolean): Middleware {
   };
 }
 
-/** Whether an operation responds with server-sent events. */
 function sendsStream(document: ContractDocument, { path, method }: ServedOperation): boolean {
   const [responses, at] = follow(document, ["paths", path, method, "responses"]);
   if (!("200" in responses)) return false;

@@ -91,7 +91,6 @@ function wholeBody(message: string): ProblemError {
   return invalidRequestError([{ pointer: "", message }]);
 }
 
-/** Translates the errors of Express's body reader. */
 function toBodyProblem(error: unknown): unknown {
   if (error instanceof ProblemError || !(error instanceof Error) || !("type" in error)) return error;
   if (error.type === "entity.too.large") return new ProblemError("PAYLOAD_TOO_LARGE");

@@ -38,7 +38,6 @@ export type ConcurrencyLimit = {
    * header was authenticated before.
    */
   enter(authorization: string | undefined): Slot | Refusal;
-  /** How many requests are under way. */
   taken(): number;
 };
 

@@ -4,7 +4,6 @@ import { PROBLEMS, ProblemError, unavailable } from "../contract/problem.ts";
 import type { ErrorMiddleware, Middleware } from "./request-locals.ts";
 import { sendProblem } from "./send-response.ts";
 
-/** The path is not served. */
 export const notFound: Middleware = () => {
   throw new ProblemError("NOT_FOUND");
 };

@@ -41,11 +41,9 @@ const BACKLOG = 4_096;
 export type HttpServerOptions = {
   host: string;
   port: number;
-  /** Milliseconds that a caller has to send a head. */
   headTimeoutMs: number;
   /** How long requests in flight may take when the server stops, in milliseconds. */
   drainMs: number;
-  /** How many connections callers may have open at a time. */
   maxConnections: number;
   /** How long the server still serves while it is not ready, in seconds, so that balancers notice that it stops. */
   stopDelaySeconds: number;

@@ -24,7 +24,6 @@ async function probe(path: string, options: ProbeOptions) {
     : { code: 503, body: { status: "unavailable" } };
 }
 
-/** Whether the server can serve calls. */
 async function isReady({ readinessChecks, isDraining }: ProbeOptions): Promise<boolean> {
   if (isDraining()) return false;
   try {

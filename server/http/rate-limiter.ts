@@ -6,7 +6,6 @@ export type TokenBucket = {
   fullAtMs: number;
 };
 
-/** How much a bucket holds and how fast it fills. */
 export type BucketSize = {
   /** Milliseconds in which one token is added. */
   msPerToken: number;
@@ -14,7 +13,6 @@ export type BucketSize = {
   capacityMs: number;
 };
 
-/** The result of asking a bucket for a token. */
 export type Take = {
   /** Whole tokens that are left: requests that may follow at once. */
   remaining: number;
@@ -30,7 +28,6 @@ const BURST_SECONDS = 2;
 /** The tolerance for rounding, in tokens: without it, the last call of a burst would often be refused. */
 const ROUNDING = 0.01;
 
-/** The size of a bucket that gains this many tokens a second. */
 export function bucketSize(tokensPerSecond: number): BucketSize {
   return { msPerToken: 1000 / tokensPerSecond, capacityMs: BURST_SECONDS * 1000 };
 }

@@ -6,7 +6,6 @@ import { PROBLEMS, ProblemError, type ProblemResponse, toProblemBody } from "../
 import { EVENT_STREAM } from "../contract/validate-response.ts";
 import type { HttpResponse, Middleware } from "./request-locals.ts";
 
-/** The response of any handler. */
 export type AnyResponse =
   | { status: number; body?: unknown }
   | { status: number; stream: EventStream }
@@ -30,7 +29,6 @@ export function requireAcceptance(isStream: boolean): Middleware {
   };
 }
 
-/** Sends the response of a handler. */
 export function sendResponse(request: Request, response: HttpResponse, result: AnyResponse): void {
   const record = recordOf(result);
   response.locals.paymentId = record?.paymentId;

@@ -4,7 +4,6 @@ import type { DomainClock } from "../domain/clock.ts";
 import type { Bound } from "../storage/acts.ts";
 import type { insertSubscription } from "../storage/webhooks/subscriptions.ts";
 
-/** The parts of the server that subscribing uses. */
 export type SubscribeParts = {
   store: Bound<{ insertSubscription: typeof insertSubscription }>;
   clock: DomainClock;

@@ -18,7 +18,6 @@ export type GaugeSources = {
   lastCheck(): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined>;
   /** Undefined where there is no pool. */
   poolUsage(): Readonly<Record<"inUse" | "idle" | "waiting", number>> | undefined;
-  /** How many requests are under way. */
   requestsInFlight(): number;
   /** How many refunds wait for locked payments, or for their turn to do so. */
   refundsWaiting(): number;

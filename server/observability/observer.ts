@@ -2,7 +2,6 @@ import type { Outcome } from "../domain/delivery-outcome.ts";
 import type { RefundStatus } from "../domain/refunds.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 
-/** A finished request. */
 export type RequestOutcome = {
   /** The path as the contract writes it, or "unknown": paths that callers invent would make too many series. */
   route: string;
@@ -19,7 +18,6 @@ export type Refusal = "full" | "merchant full";
 type AttemptResult = { at: Date; outcome: Outcome; milliseconds: number };
 type Attempt = { earlierAttempts: number; payload: string; trace: TraceContext | null };
 
-/** What a server reports of its work. */
 export type Observer = {
   observeRequest(outcome: RequestOutcome): void;
   /** Refunds took this status at this server. */
@@ -46,7 +44,6 @@ export const noObserver: Observer = {
   noteRun() {},
 };
 
-/** Reports to each of these observers. */
 export function observeAll(observers: readonly Partial<Observer>[]): Observer {
   const report = (name: keyof Observer) => {
     return (...args: unknown[]) => {

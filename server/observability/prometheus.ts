@@ -13,9 +13,7 @@ import { traceIdOf } from "../domain/trace-context.ts";
 import { type GaugeSources, registerGauges } from "./gauges.ts";
 import type { Observer, Refusal } from "./observer.ts";
 
-/** The metrics as they are read. */
 export type ServedMetrics = Observer & {
-  /** Adds the gauges that are read from their sources. */
   addGauges(sources: GaugeSources): void;
   /** @param accept the header of the scraper; OpenMetrics has exemplars, which the other format has not */
   read(accept: string | undefined): Promise<{ text: string; contentType: string }>;

@@ -36,21 +36,15 @@ export type AppParts = ProbeOptions & {
   store: Store;
   clock: DomainClock;
   encryptionKeys: EncryptionKeys;
-  /** Authenticates callers by their access tokens. */
   findCaller: FindCaller;
-  /** Throws for a caller whom an operator has blocked. */
   refuseBlocked: (caller: Caller) => void;
-  /** Which URLs webhooks may be sent to. */
   targetPolicy: TargetPolicy;
   logger: Logger;
   observer: Observer;
-  /** Called with each refund that has been issued. */
   onIssued?: ((refund: PaymentKey) => void) | undefined;
-  /** Bounds how many requests are under way at a time. */
   concurrency: ConcurrencyLimit;
   /** Undefined: merchants may call as often as they like. */
   rateLimiter: RateLimiter | undefined;
-  /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
   /** Milliseconds that a request to the published contract may wait for the store in all. */
   callLimitMs: number;

@@ -71,7 +71,7 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
   running.dispatching = dispatching;
   const publish = async () => {
     await restoreWatch?.check();
-    if (clock.isOff()) return;
+    if (clock.isWrong()) return;
     const position = await store.publishPayouts();
     if (position > 0) await restoreWatch?.onPublished(position);
   };

@@ -31,7 +31,7 @@ export function startDueScan({
   logger,
 }: DueScanParts): Repeated {
   async function authorizeDue(): Promise<void> {
-    if (clock.isOff()) return;
+    if (clock.isWrong()) return;
     const { skipped, errors } = await store.authorizeDue(await clock.now(), {
       onAuthorized(refunds) {
         for (const { paymentId, merchant, trace } of refunds) {

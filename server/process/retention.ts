@@ -64,7 +64,7 @@ export function startRetention(parts: RetentionParts): Retention {
   }
 
   async function removeOld(): Promise<void> {
-    if (clock.isOff()) return;
+    if (clock.isWrong()) return;
     await store.forgetOldSecrets(await clock.now());
     if (days === undefined) return;
     const before = new Date(clock.realNow().getTime() - days * DAY_MS);

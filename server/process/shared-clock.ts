@@ -17,7 +17,7 @@ export type SharedClock = {
   /** The difference between this machine's clock and the database's, never negative. */
   skewSeconds(): number;
   /** Whether this machine's own clock differs so much from it that this server must not work in the background. */
-  isOff(): boolean;
+  isWrong(): boolean;
   /** Reads the database's clock. Rejects when this machine's differs too much, or the database does not respond. */
   check(): Promise<void>;
   stop(): Promise<void>;
@@ -45,7 +45,7 @@ export async function startSharedClock(parts: SharedClockParts): Promise<SharedC
 
   const now = () => performance.now() + aheadMs;
   const skewMs = () => Math.round(Math.abs(ownNow().getTime() - now()));
-  const isOff = () => skewMs() >= SKEW_LIMIT_MS;
+  const isWrong = () => skewMs() >= SKEW_LIMIT_MS;
 
   async function read(): Promise<void> {
     const startedAt = performance.now();
@@ -60,7 +60,7 @@ export async function startSharedClock(parts: SharedClockParts): Promise<SharedC
 
   /** Logs each change once. */
   function report(): void {
-    const difference = isOff() ? "too large" : skewMs() >= SKEW_WARNING_MS ? "large" : "small";
+    const difference = isWrong() ? "too large" : skewMs() >= SKEW_WARNING_MS ? "large" : "small";
     if (difference === reported) return;
     reported = difference;
     const details = { skewMs: skewMs(), isReady: difference !== "too large" };
@@ -74,10 +74,10 @@ export async function startSharedClock(parts: SharedClockParts): Promise<SharedC
   return {
     realNow: () => new Date(now()),
     skewSeconds: () => skewMs() / 1000,
-    isOff,
+    isWrong,
     async check() {
       await read();
-      if (isOff()) throw new Error(DIFFER);
+      if (isWrong()) throw new Error(DIFFER);
     },
     stop,
   };
@@ -92,7 +92,7 @@ function oneClock({ database, ownNow, realNow }: SharedClockParts): SharedClock 
   return {
     realNow: realNow ?? ownNow,
     skewSeconds: () => 0,
-    isOff: () => false,
+    isWrong: () => false,
     async check() {
       await database.readTime();
     },

@@ -31,7 +31,6 @@ export type StartOptions = {
   headTimeoutMs?: number;
   /** Milliseconds that a published operation may wait for the store in total; less than `drainMs`. */
   callLimitMs?: number;
-  /** Time limits of PostgreSQL that differ from the defaults. */
   storeLimits?: Partial<StoreLimits>;
   /** Milliseconds that requests in flight have to end when the server stops. */
   drainMs?: number;
@@ -39,11 +38,8 @@ export type StartOptions = {
   vacuumMs?: number;
   /** Milliseconds between two searches for records that are past retention. */
   retentionMs?: number;
-  /** Settings of webhooks that differ from the defaults. */
   webhooks?: Partial<WebhookSettings>;
-  /** Times of reading the blocks that differ from the defaults. */
   blocks?: Partial<BlocksSettings>;
-  /** Times of fetching the issuer's keys that differ from the defaults. */
   issuerKeys?: IssuerKeysTimes;
 };
 
@@ -141,7 +137,7 @@ async function startParts(
   running.sharedClock = sharedClock;
   const { store, clock, encryptionKeys } = await prepareStore(database, config, {
     realNow: sharedClock.realNow,
-    isOff: sharedClock.isOff,
+    isWrong: sharedClock.isWrong,
     onRun: metrics.observeBatch,
   });
   running.database = { stop: store.close };

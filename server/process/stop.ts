@@ -23,7 +23,6 @@ const STOP_WORK = [
 const STOP_LAST = [["metrics", "probes"], ["database"]] as const;
 
 type PartName = (typeof STOP_WORK | typeof STOP_LAST | readonly [typeof STOP_FIRST])[number][number];
-/** The parts that have started so far. */
 export type RunningParts = { [Name in PartName]?: { stop(): Promise<void> } | undefined };
 
 /** Stops the parts that have started. Never rejects: a part that can't be stopped must not keep the others open. */

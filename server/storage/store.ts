@@ -70,14 +70,14 @@ export type PreparedStore = {
 export async function prepareStore(
   database: Database,
   config: Config,
-  { realNow, isOff, onRun }: Pick<DomainClock, "realNow" | "isOff"> & { onRun: OnRun },
+  { realNow, isWrong, onRun }: Pick<DomainClock, "realNow" | "isWrong"> & { onRun: OnRun },
 ): Promise<PreparedStore> {
   const { mode } = config;
   const store = await openStore(database, onRun);
   requireGuards(await store.findMissingTriggers());
   // In production nothing advances the clock. A statement here would take a connection from calls, also for background work.
   const readOffset = mode === "sandbox" ? store.readOffset : async () => 0;
-  const clock = { realNow, isOff, now: async () => toDomainTime(realNow(), await readOffset()) };
+  const clock = { realNow, isWrong, now: async () => toDomainTime(realNow(), await readOffset()) };
   const owner = await store.claimMode(mode);
   if (owner !== mode) {
     throw new ConfigError(

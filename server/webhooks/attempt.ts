@@ -15,10 +15,8 @@ export type AttemptOptions = Omit<SendOptions, "resolve"> & {
   readonly random: () => number;
 };
 
-/** The result of an attempt, and whether it ended by a timeout. */
 export type MadeAttempt = AttemptResult & Pick<SendResult, "timedOut">;
 
-/** The headers and the body of an attempt. */
 export type ToRequest = (
   attempt: Attempt,
   at: Date,
@@ -61,7 +59,6 @@ export async function makeAttempt(
   };
 }
 
-/** The request of an ordinary attempt. */
 export const toSignedRequest: ToRequest = (attempt, at, secretKeys) => ({
   headers: toDeliveryHeaders(attempt, at, secretKeys),
   body: attempt.payload,

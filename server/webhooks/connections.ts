@@ -4,7 +4,6 @@ import { readResponseHeads } from "./response-heads.ts";
 import { createVettedLookup, type Resolve, type TargetPolicy, vetHost } from "./target.ts";
 import { createTunnelConnector } from "./tunnel.ts";
 
-/** The settings of connections to receivers. */
 export type ConnectOptions = {
   readonly policy: TargetPolicy;
   readonly resolve: Resolve;
@@ -23,7 +22,6 @@ export type Connections = {
   take(origin: string): ReceiverClient | undefined;
   /** Keeps a connection for the next delivery, until its receiver or `IDLE_MS` ends it. */
   keep(origin: string, client: ReceiverClient): void;
-  /** Ends all idle connections. */
   close(): Promise<void>;
 };
 

@@ -8,7 +8,6 @@ import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import type { Worker } from "./worker.ts";
 
-/** What makes the attempts. */
 export type DispatchedWorker = Pick<Worker, "accepted" | "begin" | "room" | "underWay">;
 
 export type DispatcherParts = {
@@ -139,7 +138,7 @@ export class Dispatcher {
   async #claimDue(): Promise<void> {
     if (this.#stopped) return;
     const { store, clock, random } = this.#parts;
-    if (clock.isOff()) {
+    if (clock.isWrong()) {
       // The poll looks for all of them once the clock is right.
       this.#woken.clear();
       this.#all = false;

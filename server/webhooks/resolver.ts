@@ -14,7 +14,6 @@ export type ResolverOptions = {
   readonly hostsFile?: string;
 };
 
-/** Looks up the host names of receivers. */
 export type NameResolver = {
   /**
    * Resolves with all addresses of a name, IPv4 first.

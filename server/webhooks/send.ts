@@ -5,7 +5,6 @@ import { UnresolvedNameError } from "./resolver.ts";
 import { ForbiddenAddressError, findTargetError } from "./target.ts";
 import { ProxyError } from "./tunnel.ts";
 
-/** A request to a receiver. */
 export type WebhookRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

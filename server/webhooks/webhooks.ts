@@ -100,7 +100,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
 
   return {
     async dispatch() {
-      if (clock.isOff()) return;
+      if (clock.isWrong()) return;
       await store.freeLeases();
       await dispatcher.dispatch();
     },

@@ -26,7 +26,6 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly onRoom: (merchant: string, accepted: boolean) => void;
 };
 
-/** A subscription with attempts under way. */
 export type UnderWay = ShareHolder & {
   /** When each of them was begun, the first one first, on the clock of `performance.now()`. */
   readonly begunAt: readonly number[];
@@ -57,7 +56,6 @@ export class Worker {
     return this.#stopping ? 0 : Math.max(0, MAX_ATTEMPTS - this.#running.size);
   }
 
-  /** The subscriptions with attempts under way here. */
   underWay(): UnderWay[] {
     return [...this.#underWay].map(([subscriptionKey, underWay]) => ({ subscriptionKey, ...underWay }));
   }

@@ -2,7 +2,6 @@ import type { RefundStatus } from "../../client/src/index.ts";
 import { isNode, type Node } from "../../openapi/document/node.ts";
 import { CheckFailure, type Exchange } from "../reporting/exchange.ts";
 
-/** The status that each kind of problem has. */
 export const PROBLEM_STATUSES = {
   INVALID_REQUEST: 400,
   UNAUTHORIZED: 401,
@@ -27,7 +26,6 @@ export function fail(expected: string, exchange?: Exchange): never {
   throw new CheckFailure(expected, exchange ?? {});
 }
 
-/** Fails unless the condition holds. */
 export function assert(condition: boolean, expected: string, exchange?: Exchange): asserts condition {
   if (!condition) fail(expected, exchange);
 }

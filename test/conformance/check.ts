@@ -12,7 +12,6 @@ import type { ConformOptions, PaymentKind } from "./options.ts";
 export type Check = AnyCheck<ConformOptions, Kit>;
 export type CheckParts = AnyParts<ConformOptions, Kit>;
 
-/** Checks of one group. */
 export const defineGroup = define<ConformOptions, Kit>;
 
 export type Precondition = AnyPrecondition<ConformOptions>;

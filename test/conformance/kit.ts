@@ -38,7 +38,6 @@ export function createKit(options: ConformOptions, contract: Contract) {
   redactor.add("second token", options.secondToken);
   redactor.add("unscoped token", options.unscopedToken);
   const transport = createTransport(options.url, options.timeoutMs);
-  /** Every response so far. */
   const exchanges: Exchange[] = [];
   const shared = new Map<string, Promise<unknown>>();
   const closers: (() => Promise<void> | void)[] = [() => transport.close()];
@@ -82,7 +81,6 @@ export function createKit(options: ConformOptions, contract: Contract) {
       shared.set(name, made);
       return made;
     },
-    /** Cleans up at the end of the run. */
     onClose: (close: () => Promise<void> | void) => void closers.push(close),
     async [Symbol.asyncDispose]() {
       for (const close of closers.reverse()) await close();

@@ -7,7 +7,6 @@ import type { Kit } from "./kit.ts";
 import type { ConformOptions } from "./options.ts";
 import { toHeaders } from "./transport.ts";
 
-/** A delivery as received. */
 export type Delivery = {
   readonly method: string;
   readonly headers: Headers;

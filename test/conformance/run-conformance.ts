@@ -10,7 +10,6 @@ import { createKit, type Kit } from "./kit.ts";
 import type { ConformOptions } from "./options.ts";
 import { receiverOf } from "./receiver.ts";
 
-/** The result of a run of the kit. */
 export type ConformReport = Report & {
   readonly calls: number;
   readonly subscriptionsMade: number;

@@ -21,7 +21,6 @@ export type WireResponse = {
 /** Far more than any response of the contract. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
-/** Sends calls to a service over persistent connections. */
 export function createTransport(serviceUrl: string, timeoutMs: number) {
   const { origin, pathname } = new URL(serviceUrl);
   const prefix = pathname.replace(/\/$/, "");

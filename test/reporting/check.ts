@@ -35,14 +35,12 @@ export type CheckParts<Options, Tools> = Omit<Check<Options, Tools>, "group" | "
   readonly preconditions?: readonly Precondition<Options>[];
 };
 
-/** What the checks of a group share. */
 export type Shared<Options> = {
   readonly preconditions?: readonly Precondition<Options>[];
   /** The section of a guide for those that name no other. */
   readonly guide?: string;
 };
 
-/** Checks of one group. */
 export function defineGroup<Options, Tools>(
   group: string,
   { preconditions = [], guide }: Shared<Options>,

@@ -59,7 +59,6 @@ export function readRequired(text: string, before: readonly string[] = []): read
   return [...before, ...readIds(text).map((id) => (id === "all" ? "" : id))];
 }
 
-/** Makes a parser for a time in seconds. */
 export function secondsFrom(least: number, most: number): (text: string) => number {
   return (text) => {
     const seconds = text.trim() === "" ? Number.NaN : Number(text);

@@ -14,7 +14,6 @@ export type VerifyOptions = {
   now?: () => Date;
 };
 
-/** A verified delivery. */
 export type VerifiedDelivery = {
   event: WebhookEvent;
   /** The same on every attempt: remember it to recognize repeated deliveries. */

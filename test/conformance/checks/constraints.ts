@@ -11,7 +11,6 @@ import { acceptedRequests, breakingRequests, type ConstraintRequest } from "../c
 import type { CallSpec, Kit } from "../kit.ts";
 import { OPERATIONS } from "../valid-requests.ts";
 
-/** The number of concurrent calls. */
 const IN_FLIGHT = 8;
 
 /** Replaces the payments that the examples name. No merchant has this one, so that even an accepted call moves no money. */

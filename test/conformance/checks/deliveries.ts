@@ -135,7 +135,6 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
   },
 ]);
 
-/** Looks at each delivery of the run. */
 async function ofEach(
   kit: Kit,
   look: (delivery: Delivery, seen: { readonly hook: Hook; readonly run: DeliveryRun }) => void,

@@ -37,7 +37,6 @@ export function scenarioChecks(): Check[] {
   );
 }
 
-/** Plays a workflow and resolves with its outputs. */
 async function play(kit: Kit, document: Document, workflow: Workflow): Promise<Node> {
   // The token is sent by the kit, which keeps it out of reports.
   const scope: Node = { inputs: { accessToken: kit.options.token }, steps: {} };

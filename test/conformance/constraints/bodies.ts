@@ -5,7 +5,6 @@ import { holderOf, step, stepsOf, valueAt } from "../../../openapi/document/poin
 import { FORMAT_SAMPLES, stepsBeyond } from "../../../openapi/document/values.ts";
 import { type Edit, edit, type Violation, write } from "./json.ts";
 
-/** Information about the body of one operation. */
 export type BodyModel = {
   /** With every reference followed. */
   readonly schema: Node;

@@ -70,7 +70,6 @@ export function acceptedRequests(
   });
 }
 
-/** An operation for which requests are generated. */
 type Subject = {
   readonly operation: Operation;
   readonly parameters: readonly Node[];
@@ -141,7 +140,6 @@ function toSubject(
   };
 }
 
-/** A valid call. */
 function toCall(subject: Subject, key: string): Call {
   const { operation, body } = subject;
   const text = body && JSON.stringify(withKey(baseOf(body, "smallest"), key));

@@ -2,7 +2,6 @@ import type { HttpResponse } from "../../../openapi/document/contract.ts";
 import { valueAt } from "../../../openapi/document/pointer.ts";
 import { edit, write } from "../constraints/json.ts";
 
-/** The path of each operation. */
 export const PATHS = { issueRefund: "/v1/refunds", subscribeToWebhooks: "/v1/webhook/subscribe" } as const;
 export type OperationId = keyof typeof PATHS;
 
@@ -34,7 +33,6 @@ export type Tokens = Readonly<Record<Exclude<Token, "absent">, string>>;
 export type Expected = {
   /** Several for a request that is valid: the payment may be missing, or the key used. */
   readonly status: number | readonly number[];
-  /** The code of a problem. */
   readonly code?: string;
   /** The pointers of the violations, in any order. */
   readonly pointers?: readonly string[];

@@ -42,7 +42,7 @@ export async function openHarness() {
     config: { ...readConfig({ DATA_DIR: dataDir }), mode: "production" as const },
     ...{ store, findCaller: sandboxAccess(store.findToken).findCaller, refuseBlocked: () => {} },
     concurrency: createConcurrencyLimit({ total: 1_000, perMerchant: 1_000 }),
-    ...{ observer: noObserver, clock: { realNow, now: async () => realNow(), isOff: () => false } },
+    ...{ observer: noObserver, clock: { realNow, now: async () => realNow(), isWrong: () => false } },
     encryptionKeys: createEncryptionKeys([ownKey(Buffer.alloc(32))]),
     targetPolicy: { allowLocal: false, allowPrivate: false },
     ...{ logger: pino({ level: "silent" }), rateLimiter: undefined, readinessChecks: [] },

@@ -157,7 +157,7 @@ test("a check accepts what was erased by a customer's reference, and reports wha
   );
 });
 
-test("a check names every difference that somebody made past all constraints, and no other record", async () => {
+test("a check names every record that was changed in spite of the constraints, and no other record", async () => {
   const { db } = stored;
   const names = Object.keys(CORRUPTIONS);
   for (const name of [...names, "whole"]) await createPair(db, name);

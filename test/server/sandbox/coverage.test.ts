@@ -45,7 +45,7 @@ describe("GET /sandbox/coverage", () => {
     expect((await coverage({ token: other.token })).met).toBe(0);
   });
 
-  test("counts events that a receiver accepted, and those of faults when they were what the contract says", async () => {
+  test("counts events that a receiver accepted, also those of faults if they obey the contract", async () => {
     let status = 500;
     await using receiver = await startReceiver((response, ...rest) =>
       status === 204 ? accept(response, ...rest) : response.writeHead(status).end(),

@@ -54,7 +54,7 @@ describe("an amount", () => {
     expect(literalOf(input)).toBe(`amount: ${why}`);
   });
 
-  test("of any number of cents is sent as these cents, however it is given", () => {
+  test("of any number of cents is sent exactly, in whichever form it is given", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), (cents) => {
         const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, "0")}`;

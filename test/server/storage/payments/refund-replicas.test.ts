@@ -33,7 +33,7 @@ describe("refunds of one statement, at the same time on postgres", () => {
       payments.map((payment, index) => decideRefund(database.db, payment, { requestKey: keys[index] ?? "" })),
     );
 
-  test("never wait for each other's payments in a circle", async () => {
+  test("never deadlock over each other's payments", async () => {
     const payments = await createPayments(5);
     const ordered = payments.toSorted((a, b) => (a.paymentId < b.paymentId ? -1 : 1));
     const locked = await lockPayment(database.db, ordered[2] as PaymentKey);
@@ -44,7 +44,7 @@ describe("refunds of one statement, at the same time on postgres", () => {
     expect(await saveBoth([there, back], locked)).toBe(10);
   });
 
-  test("never wait for each other's requestKeys in a circle", async () => {
+  test("never deadlock over each other's requestKeys", async () => {
     const merchant = newMerchant();
     const [payments, others] = [await createPayments(5, merchant), await createPayments(5, merchant)];
     const keys = ["1", "2", "3", "4", "5"];

@@ -24,7 +24,7 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     const waiting = new AbortController();
     const handle = subscribeToWebhooks({
       store: { insertSubscription: (...args) => insertSubscription(db, ...args) },
-      clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
+      clock: { realNow: () => NOW, now: async () => NOW, isWrong: () => false },
       inspectSecret: () => {},
       async encrypt() {
         waiting.abort();

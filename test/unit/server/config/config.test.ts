@@ -152,7 +152,7 @@ describe("the settings", () => {
     NODE_TLS_REJECT_UNAUTHORIZED: ["0"],
   };
   test.each(pairsOf(IN_PRODUCTION))(
-    "of production are refused by the name of the one that is missing or unsafe (%s=%s)",
+    "of production are refused with the name of the missing or unsafe one (%s=%s)",
     (name, value) => expectRefusal(name, { ...PRODUCTION, [name]: value }),
   );
 
@@ -173,7 +173,7 @@ describe("the settings", () => {
     LOG_FORMAT: ["xml"],
     RETENTION_DAYS: ["0", "1.5", "36501", "never"],
   };
-  test.each(pairsOf(ANYWHERE))("are refused by the name of the one that is wrong (%s=%s)", (name, value) =>
+  test.each(pairsOf(ANYWHERE))("are refused with the name of the wrong one (%s=%s)", (name, value) =>
     expectRefusal(name, { [name]: value }),
   );
 

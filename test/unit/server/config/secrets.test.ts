@@ -17,7 +17,7 @@ const SECRETS = { DATABASE_URL, ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: OLD_KE
 const toSetting = (text: string) => Buffer.from(text, "base64");
 
 describe("the settings", () => {
-  test("of keys take one for each line, too, and nothing else that is not a key", () => {
+  test("of keys take one key for each line as well, and refuse anything that is not a key", () => {
     const read = (more: Record<string, string>) =>
       readConfig({ ENCRYPTION_KEY: KEY, ...more }).encryptionKeys;
 
@@ -78,7 +78,7 @@ describe("the settings of an operator's command", () => {
     ["NODE_TLS_REJECT_UNAUTHORIZED", { DATABASE_URL, NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
     ["ENCRYPTION_KEY", { DATABASE_URL }],
     ["ENCRYPTION_KEY", { DATABASE_URL, ENCRYPTION_KEY: Buffer.alloc(32).toString("base64") }],
-  ])("are refused by the name of the one that is missing or unsafe (%s, %j)", (name, env) => {
+  ])("are refused with the name of the missing or unsafe one (%s, %j)", (name, env) => {
     const read = () => readCommandSettings(env).requireEncryptionKeys();
 
     expect(read).toThrow(ConfigError);

@@ -72,7 +72,7 @@ describe("the delay after a failed attempt", () => {
     ]);
   });
 
-  test("is lengthened by chance, by less than a fifth", () => {
+  test("is lengthened at random, by less than a fifth", () => {
     for (const [index, step] of RETRY_STEPS_MS.entries()) {
       expect(retryDelay(index + 1, 0.5)).toBe(Math.round(step * 1.1));
       expect(retryDelay(index + 1, 1 - Number.EPSILON)).toBe(Math.round(step * 1.2));

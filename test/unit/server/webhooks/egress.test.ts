@@ -71,7 +71,7 @@ describe("through a proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  test("that refuses, or is away, a delivery fails and says so, and does not go around it", async () => {
+  test("that refuses or is unreachable, a delivery fails with that reason, and never bypasses the proxy", async () => {
     await using receiver = await startReceiver();
     await using refusing = await startConnectProxy({ refusal: 403 });
     const sendThrough = (WEBHOOK_PROXY: string) =>
