@@ -11,10 +11,7 @@ export type Client = Operations & {
   readonly webhooks: Subscriptions;
 };
 
-/**
- * One function for each operation of the contract: each call sends one request, and resolves with the response, whatever its
- * status.
- */
+/** One function for each operation: a call sends one request, and resolves with the response, whatever its status. */
 export type Operations = {
   [Id in OperationId]: (body: RequestBody<Id>, options?: CallOptions) => Promise<Result<Id>>;
 };

@@ -61,10 +61,7 @@ export function createRefunds(call: Call): Refunds {
   };
 }
 
-/**
- * The members that the record of every refund has. A member that the contract adds to every refund has to be listed here: until
- * then, `issue` does not compile.
- */
+/** The members of every refund's record. `issue` does not compile until a member that the contract adds is listed here. */
 type ExistingRefund = ExistingRecord & Required<Pick<ExistingRecord, "paymentStatus" | "clientReferenceId">>;
 
 /** Whether the record can be the requested refund. Original payments lack these fields, and an erased refund has no reference. */

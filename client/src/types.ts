@@ -51,10 +51,7 @@ type Responses<Id extends OperationId> = operations[Id]["responses"];
 
 export type SuccessOf<Id extends OperationId> = keyof Responses<Id> & (200 | 201);
 
-/**
- * The result of an operation: `switch (result.status)` narrows `result.body` to the type that the contract declares for that
- * status.
- */
+/** `switch (result.status)` narrows `result.body` to the type that the contract declares for that status. */
 export type Result<Id extends OperationId> = {
   [Status in keyof Responses<Id> & number]: {
     status: Status;

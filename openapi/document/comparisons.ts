@@ -1,10 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isNode } from "./node.ts";
 
-/**
- * The effect of a change on the values that a schema allows: more, fewer, more of an open list (`extended`), none
- * (`cosmetic`), or undecidable (`unclear`).
- */
+/** What a schema allows after a change: more, less, more of an open list (`extended`), the same (`cosmetic`), or `unclear`. */
 export type Effect = "loosened" | "tightened" | "extended" | "cosmetic" | "unclear";
 
 /** The effects of changing a keyword's value, which is undefined where the keyword is absent. */

@@ -157,10 +157,7 @@ function open(document: Node, pointer: string, kind: keyof typeof KNOWN): [strin
   return [here, part];
 }
 
-/**
- * Every rule of a bundled document that a request, a response or a webhook can violate, in the order of the document. Throws
- * for parts that it does not know.
- */
+/** Every rule that a request, a response or a webhook can violate. Throws for parts of the document that it does not know. */
 export function findConstraints(document: Node): Constraint[] {
   return operationsOf(document).flatMap(({ kind, pointer }) => {
     open(document, holderOf(pointer), "item");

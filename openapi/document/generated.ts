@@ -5,10 +5,7 @@ import { createRequire } from "node:module";
 /** The contract, the same as OpenAPI 3.0, and the sandbox's calls. */
 export type DocumentName = "openapi" | "openapi-3.0" | "sandbox";
 
-/**
- * Reads a generated document as YAML or as JSON. Parsing the YAML takes up to a second, so packages contain the JSON, too, and in
- * the repository it is kept in `.cache` under the hash of the YAML.
- */
+/** Parsing the YAML takes up to a second, so packages contain the JSON as well, and a clone keeps it in `.cache`. */
 export function readGenerated(file: `${DocumentName}.${"json" | "yaml"}`): string {
   const text = readIfThere(new URL(`../generated/${file}`, import.meta.url));
   if (text !== undefined) return text;

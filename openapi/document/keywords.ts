@@ -4,10 +4,7 @@ import * as values from "./values.ts";
 
 /** What this project knows about one keyword of schemas. */
 export type Keyword = {
-  /**
-   * The values that it limits; `nothing` only informs readers. Absent: no values are derived for the keyword, so a document
-   * that uses it can't be tested.
-   */
+  /** `nothing` only informs readers. Absent: no values are derived, so a document that uses the keyword can't be tested. */
   readonly limits?: "any" | "text" | "number" | "list" | "object" | "nothing";
   /** The effect of a change. Without it, the worst is assumed. */
   readonly compare?: compare.Compare;

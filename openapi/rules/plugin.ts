@@ -3,10 +3,7 @@ import { portable } from "./portable.ts";
 import { retry } from "./retry.ts";
 import { createSourceRule } from "./source.ts";
 
-/**
- * The rules of this contract that Redocly's own can't express, as `contract/<name>`. Redocly calls this with the folder of its
- * configuration.
- */
+/** The rules that Redocly's own can't express. Redocly calls this with the folder of its configuration. */
 export default function contractPlugin({ contentDir }: { contentDir: string }) {
   return {
     id: "contract",

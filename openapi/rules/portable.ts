@@ -18,10 +18,7 @@ const INTEGERS: Readonly<Record<string, readonly [least: number, greatest: numbe
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
 
-/**
- * Holds schemas to what generators and validators of every language read alike: patterns of the common syntax, a format on every
- * number, and no construct that is dropped without a reason in `x-portability`.
- */
+/** Refuses what generators and validators read differently or drop, unless `x-portability` gives the reason. */
 export const portable: Rule = () => ({
   Schema(schema, ctx) {
     checkPattern(schema, ctx);

@@ -1,7 +1,4 @@
-/**
- * The part of Redocly's plugin interface that these rules use. The command line carries its core inside and publishes
- * no types for it, so they stand here.
- */
+/** The types of Redocly's plugin interface that these rules use; its command line publishes none. */
 
 /** An object of the document, as parsed; each reader checks its values. */
 export type DocumentNode = Record<string, unknown>;

@@ -6,10 +6,7 @@ import { ROOT } from "./root.ts";
 /** The arguments with which Node runs the Redocly command line. */
 export const REDOCLY = [createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js")];
 
-/**
- * Runs the Redocly command line, in the project's folder by default, without telemetry and update checks, and resolves with
- * its standard output. It has no JavaScript interface. Rejects with its output when it fails.
- */
+/** Runs the Redocly command line, which has no JavaScript interface, and resolves with its standard output. */
 export async function runRedocly(args: readonly string[], { cwd = ROOT } = {}): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   try {

@@ -65,9 +65,7 @@ async function bundle(input: string, values: Readonly<Record<string, unknown>>):
   return output[0];
 }
 
-/**
- * Reads the parts of the contract that the console uses; the build inserts them into its script (`console/parts/contract.ts`).
- */
+/** The parts of the contract that the build inserts into the console's script (`console/parts/contract.ts`). */
 function readForPage() {
   const forms = [
     ["openapi", "RefundRequest"],

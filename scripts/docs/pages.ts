@@ -15,10 +15,7 @@ const INCLUDED: Readonly<Record<string, string>> = {
   "openapi/CHANGELOG.md": "docs/changelog.md",
 };
 
-/**
- * Prepares the Markdown of the repository for the site, before VitePress and the plug-in for plain texts read it: adds what the
- * contract says, and turns links to files of the repository into links to pages.
- */
+/** Before VitePress reads a page, adds what the contract says, and turns links to files into links to pages. */
 export function pagesOfContract() {
   return {
     name: "pages-of-contract",

@@ -94,10 +94,7 @@ export function badgesOf(sources: readonly Source[]): string {
   return `<span class="sources">${links.join(" ")}</span>`;
 }
 
-/**
- * Corrects what no option of Redoc covers. Throws when a new release generates a different page, which could otherwise send
- * requests to a third party's server unnoticed.
- */
+/** Corrects what no option of Redoc covers. Throws when a new release could send requests to a third party's server. */
 function finishPage(html: string): string {
   if (!/const __redoc_options = \{[^\n]*"disableTelemetry":true[,}]/.test(html))
     throw new Error(

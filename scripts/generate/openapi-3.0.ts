@@ -13,10 +13,7 @@ const LOST_KEYWORDS = Object.keys(KEYWORDS).filter((name) => KEYWORDS[name]?.new
 /** The address of a callback: the URL that the subscription names. */
 const CALLBACK_URL = "{$request.body#/url}";
 
-/**
- * Writes a bundled OpenAPI 3.1 document as OpenAPI 3.0.3, for tools that do not read 3.1. A converter does most of it, and
- * this code the rest. Throws when a validator for 3.0 refuses the result.
- */
+/** Converts a document to OpenAPI 3.0.3, for tools that do not read 3.1. Throws when a validator for 3.0 refuses the result. */
 export async function toOpenApi30(document: Node): Promise<Node> {
   const { info, webhooks, paths, components } = document;
   const prepared = {

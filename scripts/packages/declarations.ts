@@ -14,10 +14,7 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
   stripInternal: true,
 };
 
-/**
- * Writes the declarations of modules, and of the modules that these name. Each file is translated on its own, so exports
- * must declare their types.
- */
+/** Writes the declarations of modules and of those that they name, file by file, so exports must declare their types. */
 export async function emitTypes(modules: readonly string[], dist: string): Promise<void> {
   const files = new Set(modules.map((module) => join(ROOT, module)));
   for (const file of files) {

@@ -3,10 +3,7 @@ import { promisify } from "node:util";
 
 const LIMIT_MS = 300_000;
 
-/**
- * Runs a program in a folder, and resolves with its output without the last line break. Rejects with the output
- * when it fails.
- */
+/** Runs a program in a folder. Resolves with its output, without the last line break; rejects with it when the program fails. */
 export async function run(command: string, args: readonly string[], folder: string): Promise<string> {
   // The variables that npm sets for its scripts, above all the folder, would mislead an inner npm.
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));

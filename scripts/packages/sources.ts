@@ -2,10 +2,7 @@ import { ensureConsole } from "../console/build-console.ts";
 import { ensureDocs } from "../docs/docs.ts";
 
 export type PackageSource = {
-  /**
-   * The folder of its package.json and README.md. Dependencies are not listed there: they are the packages that the built
-   * modules import.
-   */
+  /** The folder of its package.json and README.md. Its dependencies are the packages that the built modules import. */
   readonly folder: string;
   /** The modules that are run or imported by name. What they import is built with them. */
   readonly modules: readonly string[];

@@ -2,10 +2,7 @@ import { defineCommand } from "../command/command.ts";
 import { REDOCLY } from "../command/redocly.ts";
 import { runTogether, type Step } from "../command/steps.ts";
 
-/**
- * Texts that are checked against the word list in .textlintrc.json. The interface is left out, because it repeats the wording
- * of the requirement.
- */
+/** Texts for the word list in .textlintrc.json; not the interface, which repeats the wording of the requirement. */
 const PROSE = [
   "{README,SECURITY,CHANGELOG}.md",
   "{client,server,server/sandbox,test/conformance,test/certify}/README.md",

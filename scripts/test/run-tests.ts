@@ -2,19 +2,13 @@ import { createVitest, type TestModule, type Vitest } from "vitest/node";
 
 export type TestRun = {
   readonly passed: number;
-  /**
-   * One entry for each failed test: its file, its name and why it failed. One for a file that did not load, and one for an error
-   * outside of tests.
-   */
+  /** For each failed test its file, its name and why it failed; also files that did not load, and errors outside of tests. */
   readonly failures: readonly string[];
   /** What failed at first and passed when its file ran again. */
   readonly unsteady: string[];
 };
 
-/**
- * Runs the tests of projects, in Vitest's notation. With `rerun`, the files of failed tests run once more, alone, and their second
- * results count.
- */
+/** Runs projects, in Vitest's notation. With `rerun`, files of failed tests run once more, and their second results count. */
 export async function runTests(projects: readonly string[], { rerun = false } = {}): Promise<TestRun> {
   const first = await runVitest(projects, []);
   const failedFirst = listFailures(first);

@@ -75,10 +75,7 @@ export function productionAccess(
 
 const MAX_REMEMBERED = 10_000;
 
-/**
- * Looks up each token once: its grant never changes and is never withdrawn. Unknown tokens are looked up each time, because
- * another server may issue them.
- */
+/** Remembers known tokens, whose grants never change. Another server may issue unknown ones, so they are looked up again. */
 function rememberTokens(findToken: FindToken): FindToken {
   const known = new Map<string, Caller>();
   return async (tokenSha256) => {

@@ -14,10 +14,7 @@ export type IssuerKeysOptions = Pick<AuthSettings, "jwksUrl" | "algorithm" | "ke
 };
 
 export type IssuerKeys = {
-  /**
-   * Finds the keys with this id; for a token without an id, all of them. Throws {@link KeysUnavailableError} when no keys can
-   * be trusted now.
-   */
+  /** The keys with this id; without an id, all. Throws {@link KeysUnavailableError} when no keys can be trusted now. */
   find(kid: string | undefined): Promise<readonly CryptoKey[]>;
   /** Fetches the keys again. Throws {@link KeysUnavailableError} when that fails, or the last fetch was a moment ago. */
   renew(): Promise<void>;

@@ -16,10 +16,7 @@ const DEFAULT_CONNECTIONS = 10_000;
 /** The default of most systems. */
 const USUAL_LIMIT = 1_024;
 
-/**
- * How many connections callers may have open at a time: so few that descriptors are left for everything else. Throws
- * {@link ConfigError}.
- */
+/** The most connections of callers that leave descriptors for everything else. Throws {@link ConfigError}. */
 export function readMaxConnections(env: Environment, limit = readDescriptorLimit()): number {
   const most = limit - Math.min(KEPT_DESCRIPTORS, Math.ceil(limit / 2));
   const text = env.MAX_CONNECTIONS;
@@ -70,10 +67,7 @@ export type Config = StoreSettings & {
   serveDocs: boolean;
   /** One JSON object for each line, or text for people. */
   logFormat: "json" | "text";
-  /**
-   * The file that names the newest records, by which a server notices a restore when it starts; undefined: it notices one only
-   * while it runs.
-   */
+  /** Names the newest records, by which a server notices a restore when it starts; undefined: only while it runs. */
   highWaterMarkFile: string | undefined;
   /** Days that finished deliveries and past events are kept; undefined: forever. */
   retentionDays: number | undefined;

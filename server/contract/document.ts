@@ -74,10 +74,7 @@ export function resolveSchema(document: ContractDocument, schema: Schema): Schem
   return schema.$ref === undefined ? schema : follow(document, stepsOf(schema.$ref))[0];
 }
 
-/**
- * Calls `visit` with every object and list of a document, the outer ones first. It is five times as fast as `walk`, because it
- * gives no paths.
- */
+/** Calls `visit` with every object and list, outer ones first; five times as fast as `walk`, because it gives no paths. */
 export function visitNodes(node: unknown, visit: (node: DocumentNode) => void): void {
   if (typeof node !== "object" || node === null) return;
   visit(node as DocumentNode);

@@ -36,10 +36,7 @@ export type RequestValidator = {
   warmUp(app: Express): Promise<void>;
 };
 
-/**
- * Validates requests against a document. The app needs `case sensitive routing` and `strict routing`, which the validator
- * reads there to find the operation of a request.
- */
+/** The app needs `case sensitive routing` and `strict routing`, which the validator reads to find the operation of a request. */
 export function createRequestValidator(
   document: ContractDocument,
   { ignoreUnknownQuery }: { ignoreUnknownQuery: boolean },

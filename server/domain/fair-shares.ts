@@ -17,10 +17,7 @@ export type Limits = {
 export type ShareHolder = {
   readonly subscriptionKey: string;
   readonly merchant: string;
-  /**
-   * Attempts in a row that ended by a timeout, at most `MAX_TIMEOUTS`, and 1 also after a slow response; null before the first
-   * attempt has ended.
-   */
+  /** Timeouts in a row, at most `MAX_TIMEOUTS`; 1 also after a slow response; null before the first attempt has ended. */
   readonly timeouts: number | null;
 };
 

@@ -4,10 +4,7 @@ import type { Deadline } from "./deadline.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { Middleware, RequestLocals } from "./request-locals.ts";
 
-/**
- * Counts a request of a merchant, and leaves in its locals what undoes that. Resolves with the headers that state the limit. Throws
- * `RATE_LIMITED`.
- */
+/** Counts a request, and leaves in its locals what undoes that. Resolves with the limit's headers. Throws `RATE_LIMITED`. */
 export type LimitRate = (merchant: string, locals: RequestLocals) => Promise<Record<string, string>>;
 
 /**
@@ -39,10 +36,7 @@ export type AccessOptions = {
   deadline: Deadline;
 };
 
-/**
- * Verifies the access token, whose owner must not be blocked (401), and its scopes (403), then counts the request for its merchant
- * (503) and the rate limit (429).
- */
+/** Checks token and block (401) and scopes (403), then counts the request for its merchant (503) and the rate limit (429). */
 export function requireAccess(
   scopes: readonly string[],
   { findCaller, refuseBlocked, limitRate, deadline }: AccessOptions,

@@ -24,10 +24,7 @@ import {
 } from "./request-locals.ts";
 import { type AnyResponse, requireAcceptance, sendResponse } from "./send-response.ts";
 
-/**
- * Checks a body for what schemas can't express. The body may be any JSON value, even one that schemas refuse; `known` are the
- * pointers of violations that it has already.
- */
+/** Finds what schemas can't express, in any JSON value. `known` are the pointers that have a violation already. */
 export type BodyCheck = (body: unknown, known: ReadonlySet<string>) => Violation[];
 
 export type ApiOptions<Ids extends OperationId> = AccessOptions & {

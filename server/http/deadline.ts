@@ -3,7 +3,7 @@ import { unavailable } from "../contract/problem.ts";
 import { noTimeLimit, type TimeLimit } from "../domain/time-limit.ts";
 import type { HttpResponse } from "./request-locals.ts";
 
-/** Runs a part of a request that waits, such as for the store. Throws `UNAVAILABLE` when all such parts take too long in total. */
+/** Runs a part of a request that waits. Throws `UNAVAILABLE` when all such parts take too long in total. */
 export type Deadline = <Result>(
   response: HttpResponse,
   work: (timeLimit: TimeLimit) => Promise<Result>,

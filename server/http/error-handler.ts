@@ -8,10 +8,7 @@ export const notFound: Middleware = () => {
   throw new ProblemError("NOT_FOUND");
 };
 
-/**
- * Turns every error into a problem. An error that the caller did not cause is logged, and the problem reveals nothing of
- * it but the id of the request.
- */
+/** Turns every error into a problem. One that the caller did not cause is logged, and reveals only the id of the request. */
 export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => boolean): ErrorMiddleware {
   return (error, request, response, _next) => {
     const { requestId, uncount, slot } = response.locals;

@@ -25,10 +25,7 @@ import { isLoopback } from "./request-head.ts";
 /** Longer than the limit for the body, whose response explains more. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/**
- * Longer than the minute for which balancers usually keep a connection: if the server closed it first, a request could get
- * lost.
- */
+/** Longer than the minute that balancers usually keep a connection: if the server closed it first, a request could get lost. */
 const KEEP_ALIVE_MS = 65_000;
 
 /**
@@ -114,9 +111,7 @@ function addressOf(server: Server): AddressInfo {
   return server.address() as AddressInfo; // it listens on a port
 }
 
-/**
- * Requests that Node itself would refuse with an empty response, or handle differently, also go to the app or get a problem.
- */
+/** Requests that Node would refuse with an empty response, or handle differently, also go to the app or get a problem. */
 function createServerFor(
   app: RequestListener,
   { headTimeoutMs, maxConnections, logger }: HttpServerOptions,

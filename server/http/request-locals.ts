@@ -5,10 +5,7 @@ import type { CallerIdentity } from "../domain/caller-identity.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import type { Slot } from "./concurrency-limit.ts";
 
-/**
- * Called twice for each valid call: when its body has been read, and before its handler. It may change the body, throw a problem,
- * or destroy the response.
- */
+/** Called when a body has been read, and before the handler. May change the body, throw a problem, or destroy the response. */
 export type Intercept = (
   point: "body" | "handler",
   operation: string,

@@ -41,10 +41,7 @@ type Chunk = string | Uint8Array;
 
 const NOTHING = Buffer.alloc(0);
 
-/**
- * Collects a response instead of sending it, and passes it to `decide` when it has ended. It is sent if that returns true;
- * otherwise `decide` has sent another one.
- */
+/** Collects a response. It is sent when `decide` returns true; otherwise `decide` has sent another one. */
 function interceptResponse(response: ServerResponse, decide: (wire: WireResponse) => boolean): void {
   const { writeHead, flushHeaders, write, end } = response;
   const chunks: Buffer[] = [];

@@ -14,10 +14,7 @@ export type AnyResponse =
 // JSON is always UTF-8, so a range that names this charset admits it as well.
 const JSON_TYPES = ["application/json", "application/json; charset=utf-8"];
 
-/**
- * Requires that `Accept` admits JSON, or the stream of an operation that sends one; else 406. A header that is absent or empty
- * admits everything (D04).
- */
+/** Requires that `Accept`, if it is sent, admits JSON, or the operation's stream (D04); else 406. */
 export function requireAcceptance(isStream: boolean): Middleware {
   const offered = isStream ? [EVENT_STREAM, ...JSON_TYPES] : JSON_TYPES;
   return (request, _response, next) => {

@@ -29,10 +29,7 @@ export type GaugeSources = {
   clockSkewSeconds(): number;
 };
 
-/**
- * Gauges are read from their sources at each scrape. Without a database its gauges are left out, and `database_up` and
- * `database_writable` are 0.
- */
+/** Gauges are read at each scrape. Without a database, its gauges are left out, and `database_up` is 0. */
 export function registerGauges(registers: Registry[], sources: GaugeSources): void {
   registerBacklog(registers, sources);
   registerLastCheck(registers, sources);

@@ -32,10 +32,7 @@ export type SharedClockParts = {
   logger: Logger;
 };
 
-/**
- * Reads the database's clock, now and every few seconds. Time that passes between readings is measured by `performance.now()`,
- * which can't be set.
- */
+/** Reads the database's clock every few seconds. Between readings, `performance.now()` measures the time: it can't be set. */
 export async function startSharedClock(parts: SharedClockParts): Promise<SharedClock> {
   const { database, ownNow, realNow, logger } = parts;
   if (realNow || database.embedded) return oneClock(parts);

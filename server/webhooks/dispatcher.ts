@@ -26,15 +26,10 @@ export type DispatcherParts = {
 /** The longest pause between two runs that `wake` starts, in milliseconds, so that wakes in quick succession share a run. */
 const MAX_PAUSE_MS = 10;
 
-/**
- * After this many wakes there is no pause, because there is room for as many deliveries. A smaller number would make the
- * embedded store claim too often.
- */
+/** After this many wakes there is no pause. A smaller number would make the embedded store claim too often. */
 const WAKES_WITHOUT_PAUSE = 32;
 
-/**
- * Subscriptions that one statement examines: it takes some milliseconds, during which the embedded store does nothing else.
- */
+/** Subscriptions that one statement examines: it takes milliseconds, in which the embedded store does nothing else. */
 const PAGE_SIZE = 200;
 
 /** Claims due deliveries, as many as the limits allow and this process has room for, and begins their attempts. */

@@ -37,15 +37,10 @@ export class UnresolvedNameError extends Error {
 }
 
 const TIMEOUT_MS = 5_000;
-/**
- * How long a nameserver has to respond before the query is repeated, in milliseconds; the second time it has twice as long.
- */
+/** Milliseconds that a nameserver has to respond before the query is repeated; the second time it has twice as long. */
 const TRY_MS = 1_500;
 const TRIES = 3;
-/**
- * How long to wait for the other family of addresses after the response for one, in milliseconds: longer for IPv4, because many
- * machines can't reach IPv6 addresses.
- */
+/** Milliseconds to wait for the other family of addresses: longer for IPv4, because many machines can't reach IPv6. */
 const OTHER_FAMILY_MS = { 4: 50, 6: 500 } as const;
 /** A lookup with less time left than this, in milliseconds, is not begun. */
 const LEAST_MS = 20;
@@ -53,10 +48,7 @@ const LEAST_MS = 20;
 /** Lookups of one merchant at the same time; the others wait. */
 const PER_MERCHANT = 16;
 
-/**
- * How long a failed lookup is remembered, in milliseconds: less than the first step of the retries, so that each retry looks
- * the name up again.
- */
+/** Milliseconds for which a failed lookup is remembered: less than the first step of the retries, which look it up again. */
 const FAILURE_MS = 3_000;
 
 /** How long the hosts file is used before it is read again, in milliseconds. */

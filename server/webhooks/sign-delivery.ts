@@ -58,10 +58,7 @@ export function signDelivery(
   };
 }
 
-/**
- * The signing key that a secretKey stands for: the bytes that follow `whsec_` in base64, or otherwise its own UTF-8 bytes
- * (D22).
- */
+/** The key of a secretKey: the bytes that follow `whsec_` in base64, or otherwise its own UTF-8 bytes (D22). */
 export function toSigningKey(secretKey: string): Uint8Array {
   return secretFormOf(secretKey) === "BASE64"
     ? Buffer.from(secretKey.slice(PREFIX.length), "base64")

@@ -19,10 +19,7 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly attempts?: AttemptsOf | undefined;
   /** Called when a receiver has accepted a delivery; only the result has to be recorded. */
   readonly onAccepted: (merchant: string) => void;
-  /**
-   * Called after every attempt and its recording, when there is room for another delivery of its merchant; with whether
-   * `onAccepted` was called for it.
-   */
+  /** Called after every attempt and its recording, with whether `onAccepted` was called: now there is room for another. */
   readonly onRoom: (merchant: string, accepted: boolean) => void;
 };
 

@@ -147,10 +147,7 @@ export function readOptions(args: readonly string[], name = "npm run conform --"
   return { ...DEFAULTS, ...options, url, timeoutMs: 1000 * timeout };
 }
 
-/**
- * Refuses characters that a header can't contain: they would make every request fail, far from the cause. Never prints the
- * token.
- */
+/** Refuses characters that a header can't contain: they would make every request fail. Never prints the token. */
 export function readToken(token: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw new CannotRun(`${name} is empty, or holds characters that no header can carry.`);

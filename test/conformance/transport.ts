@@ -66,10 +66,7 @@ function describe(error: unknown): string {
 const MAX_WAITS = 10;
 const MAX_WAIT_SECONDS = 30;
 
-/**
- * Repeats a call for as long as it gets 429, waiting as `Retry-After` says. Rejects with a `CheckFailure` when the service keeps
- * refusing it, however long it waits.
- */
+/** Repeats a call that gets 429, waiting as `Retry-After` says. Rejects with a `CheckFailure` after too many. */
 export async function retryWhileLimited<Taken extends { status: number; headers: Headers }>(
   sent: Sent,
   send: () => Promise<Taken>,

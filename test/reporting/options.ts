@@ -12,10 +12,7 @@ export function toFlag(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/**
- * An option whose value may hold a password or a token. Its reader gets the option's name and throws a `CannotRun`, because an
- * error of Commander would repeat the value.
- */
+/** Its value may be secret: `read` throws a `CannotRun`, because an error of Commander would repeat the value. */
 export const secretOption = <Flags extends string, Value>(
   flags: Flags,
   description: string,

@@ -55,10 +55,7 @@ type Run<Options, Tools> = {
   readonly examined?: string;
 };
 
-/**
- * Runs checks one after the other, and resolves with the report of them. It does not call the listener for checks that a signal
- * left out.
- */
+/** Runs checks one after the other. Does not call the listener for checks that a signal left out. */
 export async function runChecks<Options extends Choice, Tools>(
   checks: readonly Check<Options, Tools>[],
   { options, tools, listener = {}, examined = "the service" }: Run<Options, Tools>,

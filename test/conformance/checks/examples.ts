@@ -9,10 +9,7 @@ import type { Kit } from "../kit.ts";
 import { PAYMENT_KINDS, type PaymentKind } from "../options.ts";
 import { receiverOf } from "../receiver.ts";
 
-/**
- * Every example of a request: the response is the example with the same name. Keys are new, amounts are one cent, and payments
- * come from the options.
- */
+/** Sends each example of a request, for one cent and the payments of the options: the response is the example of its name. */
 export function exampleChecks(contract: Contract): Check[] {
   return defineGroup(
     "Examples",

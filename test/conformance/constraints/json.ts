@@ -6,9 +6,7 @@ import { createCompiler } from "../../../openapi/document/schemas.ts";
 /** One change of a body: the JSON text to set at a pointer, or nothing, to remove the value there. */
 export type Edit = { readonly pointer: string; readonly json?: string };
 
-/**
- * Numbers are written as given (1.00, 1e0), which `JSON.stringify` can't do: a placeholder marks the position of the text.
- */
+/** Marks where a number is inserted as it is given (1.00, 1e0), which `JSON.stringify` can't do. */
 const MARK = "\u{F0000}mark\u{F0000}";
 
 /** The text of a body after a change. The parent of the changed part must exist. */
@@ -36,10 +34,7 @@ export type Violation = { readonly pointer: string; readonly keywords: ReadonlyS
 /** The violations of the schema at a pointer of the document in a value, one for each part. */
 export type FindViolations = (schemaPointer: string, value: unknown) => Violation[];
 
-/**
- * Validates values by the document only, and independently of the server: of a `oneOf`, only the branch that the tag names is
- * used. Ignores `x-` keywords.
- */
+/** Validates by the document alone; of a `oneOf`, by the branch that the tag names. Ignores `x-` keywords. */
 export function createFindViolations(document: Node): FindViolations {
   const compile = createCompiler(toTagged(document) as Node, { discriminator: true });
 

@@ -237,10 +237,7 @@ function keywordsBroken({ findViolations }: Subject, schema: string, text: strin
   return violations(Number(text));
 }
 
-/**
- * The member that must differ between any two calls: after a server has accepted one by mistake, it would refuse the next
- * one as a duplicate.
- */
+/** Differs in all calls: otherwise a server that accepted one by mistake would refuse the next one as a duplicate. */
 const UNIQUE_MEMBER = "requestKey";
 
 /** The same body under another key, if it has one. */

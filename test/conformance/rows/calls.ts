@@ -2,9 +2,7 @@ import { refundRows } from "./refunds.ts";
 import { BODIES, type Differences, invalid, type OperationId, PATHS, type Row, row } from "./row.ts";
 import { subscriptionRows } from "./subscriptions.ts";
 
-/*
- * Rules for the request as a whole: tokens, headers, and the body before its fields are validated.
- */
+/* Rules for the request as a whole: tokens, headers, and the body before its fields are validated. */
 
 const PROBLEM = "problem";
 const KIB = 1024;

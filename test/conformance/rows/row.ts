@@ -21,10 +21,7 @@ export const SUCCESS: Readonly<Record<OperationId, number>> = { issueRefund: 201
 export type Raw = { readonly raw: string };
 export const raw = (text: string): Raw => ({ raw: text });
 
-/**
- * The token of a request. `other` has only the other operation's scope; `full` belongs to a merchant with the largest number
- * of live subscriptions.
- */
+/** `other` has only the other operation's scope; `full` belongs to a merchant with the most subscriptions that there may be. */
 export type Token = "valid" | "absent" | "unknown" | "unscoped" | "other" | "full";
 
 /** The access token to send for each kind; `absent` sends none. */
