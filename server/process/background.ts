@@ -79,7 +79,7 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
   // PostgreSQL vacuums by itself.
   if (database.embedded) {
     const everyMs = parts.vacuumMs;
-    running.vacuum = repeat(() => vacuum(database.connection), { name: "vacuum", everyMs, logger });
+    running.vacuum = repeat(() => vacuum(database.background), { name: "vacuum", everyMs, logger });
   }
   running.retention = startRetention({
     store,

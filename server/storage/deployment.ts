@@ -42,8 +42,7 @@ export async function advance(db: Db, nextOffset: (offsetMs: number) => number):
 async function lockOffset(transaction: Db): Promise<number> {
   const { rows } = await sql<{ offset_ms: number }>`
     insert into clock (offset_ms) values (0)
-    on conflict (single_row) do update set offset_ms = clock.offset_ms returning offset_ms`.execute(
-    transaction,
-  );
+    on conflict (single_row) do update set offset_ms = clock.offset_ms
+      returning offset_ms`.execute(transaction);
   return rows[0]?.offset_ms ?? 0;
 }

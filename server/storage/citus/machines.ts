@@ -164,12 +164,10 @@ function createMachine(
       });
       return (await Promise.all(results)).flat();
     },
-    async listen(channel, onNotification, onListening) {
-      const { onConnectionError = () => {} } = db;
-      const options = { connectionString: url, channel, onNotification, onListening, onConnectionError };
-      const listening = listenOnPostgres(options);
-      listeners.set(onNotification, listening);
-      await listening;
+    async listen(...listening) {
+      const begun = listenOnPostgres(url, db.onConnectionError ?? (() => {}), listening);
+      listeners.set(listening[1], begun);
+      await begun;
     },
     async unlisten(onNotification) {
       const listening = listeners.get(onNotification);

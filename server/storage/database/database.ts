@@ -1,5 +1,5 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
-import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
+import { type Connection, listenOnPostgres } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
 import {
@@ -32,7 +32,7 @@ export type Database = {
   /** Whether this is the store in DATA_DIR, which no other process can use. */
   readonly embedded: boolean;
   readonly options: DatabaseOptions;
-  /** The same database for text and notifications. Waits for transactions when embedded. */
+  /** The same database for notifications. Waits for transactions when embedded. */
   readonly connection: Connection;
   /** Rejects while the database refuses every write: it is read-only, or its disk is full. */
   checkWrites(): Promise<void>;
@@ -167,7 +167,10 @@ function openPostgres(databaseUrl: string, options: DatabaseOptions): Database {
     background: toDb(backgroundPool, run),
     embedded: false,
     options,
-    connection: connectPool({ pool: backgroundPool, run, connectionString: databaseUrl, onConnectionError }),
+    connection: {
+      listen: (...listening: Parameters<Connection["listen"]>) =>
+        listenOnPostgres(databaseUrl, onConnectionError, listening),
+    },
     poolUsage,
     readTime: async () => toTime((await probePool.query(READ_TIME)).rows),
     checkWrites: writes.check,
@@ -190,8 +193,21 @@ export function toDb(pool: Pool, run = createPreparedRunner()): Db {
 async function openPGlite(options: DatabaseOptions): Promise<Database> {
   const { dataDir, migrations, onWritesChange = () => {} } = options;
   const { pglite, unlock } = await openEmbedded(dataDir);
-  const connection = connectEmbedded(pglite);
-  const run = async (text: string) => (await connection.executeSql(text)).rows;
+  // An error may have begun in a transaction, in which every later statement would fail.
+  const run = async (text: string) => {
+    const results = await pglite.exec(text).catch(async (error: unknown) => {
+      await pglite.exec("rollback");
+      throw error;
+    });
+    return results.flatMap(({ rows }) => rows);
+  };
+  const connection: Connection = {
+    async listen(channel, onNotification, onListening) {
+      const stop = await pglite.listen(channel, onNotification);
+      onListening();
+      return { close: () => stop() };
+    },
+  };
   const writes = createWriteCheck({ run, onChange: onWritesChange });
   const db = new Kysely<Tables>({
     dialect: new PGliteDialect({ pglite: toPreparedPGlite(pglite, writes.note) }),

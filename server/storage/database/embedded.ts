@@ -7,11 +7,12 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { createGunzip } from "node:zlib";
 import { PGlite, types } from "@electric-sql/pglite";
+import { sql } from "kysely";
 import { unpackTar } from "modern-tar/fs";
 import { IN_MEMORY } from "../../config/store-settings.ts";
-import type { Connection } from "./connection.ts";
 import { DataDirIncompleteError, DataDirUnusableError, lockDataDir } from "./lock.ts";
 import { StoreStartError } from "./start-error.ts";
+import type { Db } from "./tables.ts";
 
 /** The messages of Node, PostgreSQL and its WebAssembly runtime for a full disk. */
 const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
@@ -152,12 +153,12 @@ const TABLES_TO_VACUUM = `
  * Vacuums and analyzes the tables with many dead rows. PostgreSQL's autovacuum does so by itself; the embedded store has
  * none, and without it a search for due rows would read every row that was ever due.
  */
-export async function vacuum(connection: Connection): Promise<void> {
-  const { rows } = await connection.executeSql(TABLES_TO_VACUUM);
+export async function vacuum(db: Db): Promise<void> {
+  const { rows } = await sql.raw<{ name: string }>(TABLES_TO_VACUUM).execute(db);
   const failures: unknown[] = [];
-  for (const { name } of rows as { name: string }[]) {
-    // A table that can't be vacuumed must not prevent the vacuum of the others.
-    await connection.executeSql(`vacuum (analyze) ${name}`).catch((error) => failures.push(error));
+  for (const { name } of rows) {
+    const vacuumed = sql.raw(`vacuum (analyze) ${name}`).execute(db);
+    await vacuumed.catch((error: unknown) => failures.push(error)); // the others are vacuumed all the same
   }
   if (failures.length > 0) throw new AggregateError(failures, "some tables can't be vacuumed");
 }

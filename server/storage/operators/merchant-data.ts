@@ -142,13 +142,11 @@ export async function eraseReference(db: Db, { merchant, reference, after, atMos
         and o.webhook_id >= 'msg_' || substr(e.event_id, 5, 18) and o.webhook_id < 'msg_' || substr(e.event_id, 5, 18) || '~'
       where e.merchant = ${merchant} and e.resource_id = any(${ids})))`.execute(db);
   const events = await sql`
-    delete from events e where e.merchant = ${merchant} and e.resource_id = any(${ids}) and ${isForgettable()}`.execute(
-    db,
-  );
+    delete from events e where e.merchant = ${merchant} and e.resource_id = any(${ids})
+      and ${isForgettable()}`.execute(db);
   const kept = await sql<{ kept: number }>`
-    select count(*)::integer as kept from events where merchant = ${merchant} and resource_id = any(${ids})`.execute(
-    db,
-  );
+    select count(*)::integer as kept from events where merchant = ${merchant}
+      and resource_id = any(${ids})`.execute(db);
   const payments = await sql<ErasedPayment>`
     select p.payment_id as "paymentId", coalesce((
       select min(e.sequence) - 1 from events e where e.merchant = p.merchant and e.resource_id = p.payment_id
@@ -188,8 +186,7 @@ export async function eraseReferencedTexts(db: Db, { merchant, payments }: Erase
   const { numAffectedRows = 0n } = await sql`
     update payments p set client_reference_id = null, soft_descriptor = null
     where p.merchant = ${merchant} and p.payment_id = any(${payments.map(({ paymentId }) => paymentId)}::text[])
-      and not exists (select from events e where e.merchant = p.merchant and e.resource_id = p.payment_id)`.execute(
-    db,
-  );
+      and not exists (select from events e where e.merchant = p.merchant
+        and e.resource_id = p.payment_id)`.execute(db);
   return Number(numAffectedRows);
 }

@@ -177,9 +177,8 @@ async function insertRefund({ transaction, refund, original, now }: Changes): Pr
 
 async function readPayout(transaction: Db, { merchant, paymentId }: PaymentKey) {
   const { rows } = await sql<{ paid_as: string | null }>`
-    select paid_as from payouts where payment_id = ${paymentId} and merchant = ${merchant}`.execute(
-    transaction,
-  );
+    select paid_as from payouts where payment_id = ${paymentId}
+      and merchant = ${merchant}`.execute(transaction);
   return rows[0];
 }
 

@@ -149,7 +149,8 @@ export async function listPayments(
   ];
   const { rows } = await sql<PaymentRow>`
     select ${PAYMENT_COLUMNS} from payments where ${sql.join(conditions, sql` and `)}
-    order by created_at desc, payment_id desc limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
+    order by created_at desc, payment_id desc
+    limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
 
   const payments = rows.slice(0, limit).map(toPaymentRecord);
   const last = payments.at(-1);

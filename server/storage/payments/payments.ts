@@ -177,9 +177,8 @@ async function partsOfRefunds(
 ): Promise<RawBuilder<boolean>[]> {
   const { rows } = await sql<{ id: string }>`
     select payment_id as id from payments
-    where original_payment_id = ${paymentId} and merchant = ${merchant} and status = any(${statuses}::text[])`.execute(
-    transaction,
-  );
+    where original_payment_id = ${paymentId} and merchant = ${merchant}
+      and status = any(${statuses}::text[])`.execute(transaction);
   const ids = rows.map(({ id }) => id);
   return toParts(ids, REFUNDS_AT_ONCE).map((some) => isOneOf(merchant, some));
 }

@@ -182,7 +182,6 @@ export async function recordPace(
   }[pace];
   await sql`
     update subscriptions set timeouts = ${next}
-    where subscription_key = ${subscriptionKey} and merchant = ${merchant} and timeouts is distinct from ${next}`.execute(
-    db,
-  );
+    where subscription_key = ${subscriptionKey} and merchant = ${merchant} and timeouts is distinct
+    from ${next}`.execute(db);
 }

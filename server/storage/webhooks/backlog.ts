@@ -62,9 +62,8 @@ export async function findNextDue(
     select least(
       (select min(due_at) from payments
         where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and not ${isHeld(sql`${merchant}::text`)}),
-      (select min(due_at) from deliveries where merchant = ${merchant} and state = 'PENDING')) as at`.execute(
-    db,
-  );
+      (select min(due_at) from deliveries where merchant = ${merchant}
+        and state = 'PENDING')) as at`.execute(db);
   const at = rows[0]?.at;
   return at ? { at, ...(await countDue(db, { merchant, until: at })) } : undefined;
 }
@@ -77,8 +76,7 @@ export async function countDue(db: Db, { merchant, until }: { merchant: string; 
         where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and due_at <= ${until}::timestamptz
           and not ${isHeld(sql`${merchant}::text`)}) as refunds,
       (select count(*)::integer from deliveries
-        where merchant = ${merchant} and state = 'PENDING' and due_at <= ${until}::timestamptz) as deliveries`.execute(
-    db,
-  );
+        where merchant = ${merchant} and state = 'PENDING'
+          and due_at <= ${until}::timestamptz) as deliveries`.execute(db);
   return rows[0] ?? { refunds: 0, deliveries: 0 };
 }

@@ -137,9 +137,8 @@ async function listAttempts(
 ): Promise<SentAttemptRecord[]> {
   const { rows } = await sql<SentAttemptRecord>`
     select at, domain_at as "domainAt", status, error, milliseconds, response as "bodyStart" from delivery_attempts
-    where webhook_id = ${webhookId} and merchant = ${merchant} order by number desc limit ${limit}`.execute(
-    db,
-  );
+    where webhook_id = ${webhookId} and merchant = ${merchant} order by number desc
+    limit ${limit}`.execute(db);
   return rows.toReversed();
 }
 

@@ -54,9 +54,8 @@ async function removeOld(db: Db, table: OldRows, batch: RetentionBatch): Promise
       where ${id} = any(array(select id from batch)) and ${isRemovable(batch.before)}
       returning 1
     )
-    select (select count(*)::integer from removed) as removed, (select max(id) from batch) as last`.execute(
-    db,
-  );
+    select (select count(*)::integer from removed) as removed, (select max(id)
+    from batch) as last`.execute(db);
   return { removed: rows[0]?.removed ?? 0, last: rows[0]?.last ?? undefined };
 }
 

@@ -153,9 +153,8 @@ export async function findSubscription(
   { merchant, subscriptionKey }: { merchant: string; subscriptionKey: string },
 ): Promise<SubscriptionRecord | undefined> {
   const { rows } = await sql<SubscriptionRecord>`
-    ${SELECT_SUBSCRIPTION} where subscription_key = ${subscriptionKey} and merchant = ${merchant}`.execute(
-    db,
-  );
+    ${SELECT_SUBSCRIPTION} where subscription_key = ${subscriptionKey}
+      and merchant = ${merchant}`.execute(db);
   return rows[0];
 }
 
@@ -180,9 +179,8 @@ export async function findPastSubscribers(db: Db, before: Date): Promise<readonl
 export async function forgetSubscribersOf(db: Db, { merchant, before }: { merchant: string; before: Date }) {
   const { numAffectedRows } = await sql`
     update subscriptions set caller = null
-    where merchant = ${merchant} and caller is not null and subscription_key < ${firstIdSince("sub_", before)}`.execute(
-    db,
-  );
+    where merchant = ${merchant} and caller is not null
+      and subscription_key < ${firstIdSince("sub_", before)}`.execute(db);
   return Number(numAffectedRows);
 }
 
@@ -255,7 +253,6 @@ export async function forgetOldSecret(
 ): Promise<void> {
   await sql`
     update subscriptions set old_secret_ciphertext = null
-    where subscription_key = ${subscriptionKey} and merchant = ${merchant} and old_secret_until <= ${now}::timestamptz`.execute(
-    db,
-  );
+    where subscription_key = ${subscriptionKey} and merchant = ${merchant}
+      and old_secret_until <= ${now}::timestamptz`.execute(db);
 }
