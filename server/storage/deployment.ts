@@ -38,7 +38,7 @@ export async function advance(db: Db, nextOffset: (offsetMs: number) => number):
   });
 }
 
-/** Inserts the row if it is missing, because only a row can be locked, and locks it, by one statement. */
+/** Inserts the row if it is missing, because only a row can be locked. */
 async function lockOffset(transaction: Db): Promise<number> {
   const { rows } = await sql<{ offset_ms: number }>`
     insert into clock (offset_ms) values (0)

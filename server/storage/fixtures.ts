@@ -27,12 +27,9 @@ function toRow(fixture: Fixture, now: Date) {
   const isDebit = fixture.kind === "DEBIT";
   const status = isDebit ? fixture.status : "TERMINAL_FAILED";
   const history: HistoryEntry[] = [{ status, at: now.toISOString() }];
+  const { paymentId: payment_id, merchant, kind, amountCents: amount_cents } = fixture;
   return {
-    payment_id: fixture.paymentId,
-    merchant: fixture.merchant,
-    kind: fixture.kind,
-    status,
-    amount_cents: fixture.amountCents,
+    ...{ payment_id, merchant, kind, status, amount_cents, sequence: 0, created_at: now },
     request_key: fixture.requestKey ?? null,
     client_reference_id: fixture.clientReferenceId ?? null,
     original_payment_id: isDebit ? null : fixture.originalPaymentId,
@@ -40,8 +37,6 @@ function toRow(fixture: Fixture, now: Date) {
     error_code: isDebit ? null : fixture.failure.errorCode,
     error_message: isDebit ? null : fixture.failure.errorMessage,
     history: JSON.stringify(history),
-    sequence: 0,
-    created_at: now,
   };
 }
 

@@ -9,6 +9,7 @@ export type Db = Kysely<Tables>;
 
 /** A value of a statement, or an expression for it where the statement is part of another text. */
 export type Value<Type> = Type | RawBuilder<Type>;
+export type Values<Parts> = { readonly [Name in keyof Parts]: Value<Parts[Name]> };
 
 /** A status that a payment took, and the domain time at which it did (ISO 8601, UTC). */
 export type HistoryEntry = { readonly status: RefundStatus | OriginalStatus; readonly at: string };

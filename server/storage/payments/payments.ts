@@ -190,19 +190,10 @@ async function partsOfRefunds(
 export const REFUNDS_AT_ONCE = 200;
 
 /** The status that refunds take, when they take it, and why. */
-export type RefundChange = {
-  readonly to: RefundStatus;
-  readonly at: Date;
-  readonly failure: RefundFailure | null;
-};
+type RefundChange = { readonly to: RefundStatus; readonly at: Date; readonly failure: RefundFailure | null };
 
-/** A refund whose status has changed. */
-export type ChangedRefund = {
-  readonly paymentId: string;
-  readonly merchant: string;
-  /** Of the call that issued it (D33). */
-  readonly trace: TraceContext | undefined;
-};
+/** A refund whose status has changed, and the trace of the call that issued it (D33). */
+export type ChangedRefund = PaymentKey & { readonly trace: TraceContext | undefined };
 
 /**
  * Changes the status of the refunds of a merchant that a condition on `payments` selects, with their history and one event for
@@ -218,12 +209,10 @@ export async function transitionRefunds(
 ): Promise<ChangedRefund[]> {
   const entry: HistoryEntry = { status: to, at: at.toISOString() };
   // Only if there is one: the role of a server may authorize refunds, and has no right to make them fail.
-  const reason = failure
-    ? sql`error_code = ${failure.errorCode}, error_message = ${failure.errorMessage},`
-    : sql``;
+  const reason = failure && sql`error_code = ${failure.errorCode}, error_message = ${failure.errorMessage},`;
   const { rows: changed } = await sql<{ payment_id: string }>`
     update payments
-    set status = ${to}, ${reason}
+    set status = ${to}, ${reason ?? sql``}
       history = history || ${JSON.stringify(entry)}::jsonb, sequence = sequence + 1
     where kind = 'REFUND' and merchant = ${merchant} and ${which}
     returning payment_id`.execute(transaction);

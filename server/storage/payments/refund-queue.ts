@@ -29,10 +29,9 @@ const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
 const LOCK_TIMEOUT_MS = 100;
 
 /**
- * How many refunds of one payment, of one merchant, and in all may wait for locks at a time (`running`). Each holds one of the 20
- * connections that all merchants share. Further ones wait in this process, where they hold none, as long as there is `room`. More are
- * refused, because each takes the slot of a call: the calls of a few merchants with locked payments would otherwise take all of them. A
- * payment has room for a whole statement.
+ * How many refunds of one payment, of one merchant, and in all may wait for locks at a time (`running`), each on one of the 20
+ * connections that all merchants share. Further ones wait in this process, as long as there is `room`. More are refused: otherwise the
+ * calls of a few merchants with locked payments would take all slots. A payment has room for a whole statement.
  */
 const SHARE = {
   ofPayment: { running: 1, room: BATCH.maxBatchSize },
@@ -76,18 +75,12 @@ export function createRefundQueue(statements: RefundStatements, onRun?: OnRun): 
 
   const load = createBatcher(statements.loadOriginals, { ...BATCH, name: "load payments", onRun });
   const find = createBatcher(statements.findByRequestKeys, { ...BATCH, name: "find requestKeys", onRun });
-  const saveTogether = (all: readonly Saving[]) =>
-    statements.saveRefunds(
-      all.map(({ refund }) => refund),
-      () => LOCK_TIMEOUT_MS,
-    );
-  const save = createBatcher(saveTogether, {
-    ...BATCH,
-    name: "save refunds",
-    onRun,
-    runAlone: saveLocked,
-    isAbandoned: isLockTimeout,
-  });
+  const saveTogether = (all: readonly Saving[]) => {
+    const refunds = all.map(({ refund }) => refund);
+    return statements.saveRefunds(refunds, () => LOCK_TIMEOUT_MS);
+  };
+  const alone = { runAlone: saveLocked, isAbandoned: isLockTimeout };
+  const save = createBatcher(saveTogether, { ...BATCH, name: "save refunds", onRun, ...alone });
 
   return {
     refundsWaiting: () => locked.count(),

@@ -8,7 +8,7 @@ import {
   type Outcome,
 } from "../../domain/delivery-outcome.ts";
 import { MAX_TIMEOUTS, type Pace } from "../../domain/fair-shares.ts";
-import type { Db, Value } from "../database/tables.ts";
+import type { Db, Values } from "../database/tables.ts";
 import type { Attempt, Claim } from "./claims.ts";
 
 export type AttemptResult = {
@@ -24,23 +24,18 @@ export type AttemptResult = {
   readonly outcome: Outcome;
 };
 
-/** An attempt with its result. The next attempt is due some time after the end of this one, in domain time (D23, D30). */
+/** An attempt with its result, and when it ended (real time). The next one is due some time after that, in domain time (D23, D30). */
 export type EndedAttempt = Claim &
   Pick<Attempt, "earlierAttempts"> &
-  AttemptResult & {
-    /** Real time. */
-    readonly endedAt: Date;
-  };
+  AttemptResult & { readonly endedAt: Date };
 
 /**
- * Writes the results of attempts and the next state of each delivery, by one statement, where the fence and the lease still hold.
- * A server that was paused past its lease writes nothing: another one has the delivery, or will have it.
+ * Writes the results of attempts and the next state of each delivery, by one statement, where the fence and the lease still hold:
+ * otherwise another server has the delivery, or will have it. A receiver that refuses all further deliveries ends its subscription;
+ * `endSomeDeliveries` ends those that wait for it, because there may be many.
  *
  * The commit does not wait for the disk: results that a crash of the database loses leave their deliveries claimed, and they
  * are sent again when the lease has run out. A claim does wait, because a lost one could be sent twice at the same time.
- *
- * A receiver that refuses all further deliveries ends its subscription here. The waiting deliveries of that subscription are
- * ended by `endSomeDeliveries`, because there may be many, and the results of other attempts must not wait for them.
  *
  * @returns the webhookIds of the results that were written
  */
@@ -52,10 +47,8 @@ export async function recordAttempts(db: Db, attempts: readonly EndedAttempt[]):
 
 /**
  * The results of attempts as `json_to_recordset` reads them. What happened to a delivery during its attempt is known only to
- * the statement, so it gets the next state for every circumstance, and stores the one that applies.
- *
- * Most have the same next states, so these are lists, and each row says where its own begin: one for
- * each of `CIRCUMSTANCES`, in their order.
+ * the statement, so it gets the next state for each of `CIRCUMSTANCES`, in their order. Most have the same next states, so these
+ * are lists, and each row says where its own begin.
  */
 export function toResults(attempts: readonly EndedAttempt[]) {
   const begins = new Map<string, number>();
@@ -95,12 +88,7 @@ function toRow(attempt: EndedAttempt) {
 }
 
 /** What `toResults` returns, the rows in JSON. */
-type RecordParts = Readonly<{
-  rows: Value<string>;
-  states: Value<readonly string[]>;
-  onlyOnce: Value<readonly boolean[]>;
-  dueAfterMs: Value<readonly (number | null)[]>;
-}>;
+type RecordParts = Values<Omit<ReturnType<typeof toResults>, "rows"> & { rows: string }>;
 
 /**
  * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and
@@ -116,7 +104,7 @@ export function recordStatement(parts: RecordParts): RawBuilder<{ webhook_id: st
       then ${indexOf("subscription-ended")}
     when d.only_once then ${indexOf("only-once")}
     else ${indexOf("undisturbed")} end`;
-  return sql<{ webhook_id: string }>`
+  return sql`
     with held as (
       select r.*, d.subscription_key
       from (select set_config('synchronous_commit', 'off', true)) as commits_late,
@@ -137,16 +125,14 @@ export function recordStatement(parts: RecordParts): RawBuilder<{ webhook_id: st
         only_once = d.only_once or (${onlyOnce}::boolean[])[${next}],
         due_at = r.domain_now + (${dueAfterMs}::bigint[])[${next}] * interval '1 ms'
       from (
-        select held.*, ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now
-        from held
+        select *, ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now from held
       ) as r
       join subscriptions s on s.subscription_key = r.subscription_key and s.merchant = r.merchant
       where d.webhook_id = any(array(select webhook_id from held)) and d.merchant = any(array(select merchant from held))
         and d.webhook_id = r.webhook_id
       returning r.*
     ), attempt as (
-      insert into delivery_attempts
-        (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, response)
+      insert into delivery_attempts (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, response)
       select webhook_id, merchant,
         1 + coalesce((select max(number) from delivery_attempts a
           where a.webhook_id = recorded.webhook_id and a.merchant = recorded.merchant), 0),

@@ -4,12 +4,8 @@ import { isHeld } from "../payments/holds.ts";
 
 /** Work that waits, for the metrics. */
 export type Backlog = {
-  readonly deliveries: {
-    readonly due: number;
-    readonly later: number;
-    /** Claimed by some server. */
-    readonly inHand: number;
-  };
+  /** `inHand`: claimed by some server. */
+  readonly deliveries: { readonly due: number; readonly later: number; readonly inHand: number };
   /** Live subscriptions, by how their receivers responded last. */
   readonly subscriptions: { readonly responding: number; readonly silent: number; readonly unproven: number };
   /** For how long the oldest due delivery that is not in progress has been due; 0 when none is. */
@@ -18,10 +14,7 @@ export type Backlog = {
   readonly oldestRefundSeconds: number;
 };
 
-type BacklogRow = Omit<Backlog, "deliveries" | "subscriptions"> & {
-  waiting: Backlog["deliveries"];
-  live: Backlog["subscriptions"];
-};
+type BacklogRow = Backlog & { waiting: Backlog["deliveries"]; live: Backlog["subscriptions"] };
 
 /** Counts the work that waits at `now` (domain time, D30). It reads only unfinished rows and live subscriptions, through partial indexes. */
 export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
@@ -34,8 +27,7 @@ export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
         min(due_at) as oldest
       from deliveries where state = 'PENDING' and leased_until is null
     ), refund as (
-      select min(due_at) as oldest from payments
-      where kind = 'REFUND' and status = 'PENDING' and due_at is not null
+      select min(due_at) as oldest from payments where kind = 'REFUND' and status = 'PENDING' and due_at is not null
     )
     select json_build_object('due', ready.due, 'later', ready.later,
         'inHand', (select count(*) from deliveries where leased_until is not null)) as waiting,
@@ -46,7 +38,7 @@ export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
     from ready, refund`.execute(db);
   const [row] = rows;
   if (!row) throw new Error("the statement returned no row");
-  const { waiting: deliveries, live: subscriptions, ...ages } = row;
+  const { waiting: deliveries, live: subscriptions, ...ages } = row; // names of tables would become those of a shard
   return { deliveries, subscriptions, ...ages };
 }
 

@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ClaimLimit, InHand } from "../../domain/fair-shares.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import type { Db, Value } from "../database/tables.ts";
+import type { Db, Values } from "../database/tables.ts";
 
 /** Of a subscription `s`, how many of its deliveries are in progress, by a lookup in the index of these. */
 const COUNT_IN_HAND: RawBuilder<number> = sql`select count(*)::integer from deliveries h
   where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
 
 /**
- * Frees the deliveries whose lease has run out: their server is dead, or was paused for so long that it counts as dead. Leaves
- * out what another transaction has locked, because the dispatch of all deliveries would wait for it.
+ * Frees the deliveries whose lease has run out: their server is dead, or paused. It leaves out what another transaction has locked,
+ * because the dispatch of all deliveries would wait for it.
  *
  * @param options.all also those whose lease still runs; only when no other server can be using this store
  */
@@ -18,19 +18,13 @@ export async function freeLeases(db: Db, { all = false } = {}): Promise<void> {
     update deliveries d set leased_until = null, sending = false
     from (
       select webhook_id, merchant from deliveries
-      where leased_until is not null and (${all}::boolean or leased_until < clock_timestamp())
-      for update skip locked
+      where leased_until is not null and (${all}::boolean or leased_until < clock_timestamp()) for update skip locked
     ) as ended
     where d.webhook_id = ended.webhook_id and d.merchant = ended.merchant`.execute(db);
 }
 
 /** A subscription with deliveries that no process has in progress, and how many of its others are in progress. */
-export type Waiting = InHand & {
-  /** Whether one is due. */
-  readonly due: boolean;
-  /** Whether the subscription has ended. */
-  readonly ended: boolean;
-};
+export type Waiting = InHand & { /** Whether one is due. */ readonly due: boolean; readonly ended: boolean };
 
 /**
  * A page of the subscriptions with waiting deliveries, in the order of their keys. The recursion jumps in the index from one
@@ -45,15 +39,9 @@ export async function listWaiting(
 ): Promise<readonly Waiting[]> {
   const { rows } = await sql<Waiting>`
     with recursive first as (
-      (select subscription_key, merchant, due_at from deliveries
-        where state = 'PENDING' and leased_until is null and subscription_key > ${after}
-        order by subscription_key, due_at limit 1)
+      (${firstAfter(sql`${after}`)})
       union all
-      select next.* from first, lateral (
-        select subscription_key, merchant, due_at from deliveries
-        where state = 'PENDING' and leased_until is null and subscription_key > first.subscription_key
-        order by subscription_key, due_at limit 1
-      ) as next
+      select next.* from first, lateral (${firstAfter(sql`first.subscription_key`)}) as next
     ), page as materialized (
       select * from first limit ${limit}::integer
     )
@@ -63,6 +51,11 @@ export async function listWaiting(
     order by page.subscription_key`.execute(db);
   return rows;
 }
+
+/** The first delivery that waits for a subscription behind this key. */
+const firstAfter = (key: RawBuilder<unknown>) => sql`
+  select subscription_key, merchant, due_at from deliveries
+  where state = 'PENDING' and leased_until is null and subscription_key > ${key} order by subscription_key, due_at limit 1`;
 
 /** What a server needs to know before it claims. */
 export type Shares = {
@@ -86,18 +79,14 @@ export type SharesRequest = {
 /** The shares of the live subscriptions of some merchants. It costs the same however many of other merchants wait. */
 export async function readShares(db: Db, request: SharesRequest): Promise<Shares> {
   const { rows } = await sharesStatement(request).execute(db);
-  const due = rows.map(({ now: _, ...inHand }) => inHand);
-  return { now: rows[0]?.now ?? request.realNow, due };
+  return { now: rows[0]?.now ?? request.realNow, due: rows.map(({ now: _, ...inHand }) => inHand) };
 }
 
 export type SharesRow = InHand & { readonly now: Date };
 
-export function sharesStatement({
-  realNow,
-  merchants,
-  ended,
-}: { [Part in keyof SharesRequest]: Value<SharesRequest[Part]> }): RawBuilder<SharesRow> {
-  return sql<SharesRow>`
+export function sharesStatement(request: Values<SharesRequest>): RawBuilder<SharesRow> {
+  const { realNow, merchants, ended } = request;
+  return sql`
     with domain as materialized (
       select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
     )
@@ -133,22 +122,16 @@ export type Attempt = Claim & {
 };
 
 /** What to claim at a domain time (D30), and for how long. */
-export type ClaimRequest = {
-  readonly claimLimits: readonly ClaimLimit[];
-  readonly now: Date;
-  readonly leaseMs: number;
-};
+export type ClaimRequest = { readonly claimLimits: readonly ClaimLimit[] } & ClaimTimes;
+type ClaimTimes = { readonly now: Date; readonly leaseMs: number };
 
 /**
  * Claims due deliveries for the time of a lease (ms), within which the attempts must end. Servers that claim at the same time
  * get different ones, because each skips the rows that another has locked.
  */
 export async function claimDeliveries(db: Db, { claimLimits, now, leaseMs }: ClaimRequest) {
-  const limits = sql`unnest(
-        ${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
-        ${claimLimits.map(({ merchant }) => merchant)}::text[],
-        ${claimLimits.map(({ limit }) => limit)}::integer[]
-      )`;
+  const limits = sql`unnest(${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
+        ${claimLimits.map(({ merchant }) => merchant)}::text[], ${claimLimits.map(({ limit }) => limit)}::integer[])`;
   const { rows } = await claimStatement({ limits, now, leaseMs }).execute(db);
   return rows.map(toAttempt);
 }
@@ -166,16 +149,11 @@ export type ClaimedRow = Omit<Attempt, "secretCiphertexts"> & {
  *
  * @param parts.limits rows of a subscription_key, a merchant and how many to claim
  */
-export function claimStatement({
-  limits,
-  now,
-  leaseMs,
-}: {
-  limits: RawBuilder<unknown>;
-  now: Value<Date>;
-  leaseMs: Value<number>;
-}): RawBuilder<ClaimedRow> {
-  return sql<ClaimedRow>`
+export function claimStatement(
+  parts: Values<ClaimTimes> & { limits: RawBuilder<unknown> },
+): RawBuilder<ClaimedRow> {
+  const { limits, now, leaseMs } = parts;
+  return sql`
     with due as materialized (
       select ready.webhook_id, ready.event_id, s.merchant
       from ${limits} as claim_limit (subscription_key, merchant, up_to)

@@ -3,6 +3,7 @@ import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType } from "../../domain/events.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db } from "../database/tables.ts";
+import type { AttemptResult } from "./attempts.ts";
 import { notify } from "./events.ts";
 import { fromCursor, type PageOf, toPage } from "./pages.ts";
 import { STORED_SECRETS, type StoredSecrets } from "./subscriptions.ts";
@@ -23,17 +24,11 @@ export type DeliveryRecord = {
   readonly attempts: readonly AttemptRecord[];
 };
 
-export type AttemptRecord = {
-  /** Real time. */
-  readonly at: Date;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly milliseconds: number;
-};
+/** `at` is real time. */
+export type AttemptRecord = Pick<AttemptResult, "at" | "status" | "error" | "milliseconds">;
 
 export type DeliveryPage = {
   readonly deliveries: readonly DeliveryRecord[];
-  /** Where the next page begins; null on the last one. */
   readonly nextCursor: string | null;
 };
 
@@ -73,7 +68,9 @@ export async function listDeliveries(
 ): Promise<DeliveryPage | "invalid-cursor"> {
   const before = fromCursor(cursor, "msg_");
   if (before === "invalid-cursor") return before;
-  const { rows } = await sql<Omit<DeliveryRecord, "attempts"> & { attempts: AttemptJson[] }>`
+  const { rows } = await sql<
+    Omit<DeliveryRecord, "attempts"> & { attempts: (AttemptRecord & { at: string })[] }
+  >`
     select ${DELIVERY_COLUMNS}, coalesce((
       select json_agg(json_build_object('at', at, 'status', status, 'error', error, 'milliseconds', milliseconds)
         order by number)
@@ -89,13 +86,10 @@ export async function listDeliveries(
     limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
   const { items, nextCursor } = toPage(rows, limit, ({ webhookId }) => webhookId);
   const deliveries = items.map((row) => {
-    return { ...row, attempts: row.attempts.map(({ at, ...attempt }) => ({ at: new Date(at), ...attempt })) };
+    return { ...row, attempts: row.attempts.map((attempt) => ({ ...attempt, at: new Date(attempt.at) })) };
   });
   return { deliveries, nextCursor };
 }
-
-/** An attempt as JSON has it. */
-type AttemptJson = Omit<AttemptRecord, "at"> & { readonly at: string };
 
 /** A delivery with everything from which its requests were made. */
 export type SentDeliveryRecord = Omit<DeliveryRecord, "attempts"> & {
@@ -108,8 +102,8 @@ export type SentDeliveryRecord = Omit<DeliveryRecord, "attempts"> & {
   readonly attempts: readonly SentAttemptRecord[];
 };
 
+/** `domainAt`: when the attempt ended, in domain time (D30). */
 type SentAttemptRecord = AttemptRecord & {
-  /** When the attempt ended, in domain time (D30). */
   readonly domainAt: Date | null;
   readonly bodyStart: string | null;
 };
@@ -131,9 +125,11 @@ export async function findSentDelivery(
   return { ...sent, secrets, attempts: await listAttempts(db, { merchant, webhookId, limit: attempts }) };
 }
 
+type AttemptsOf = { merchant: string; webhookId: string; limit: number };
+
 async function listAttempts(
   db: Db,
-  { merchant, webhookId, limit }: { merchant: string; webhookId: string; limit: number },
+  { merchant, webhookId, limit }: AttemptsOf,
 ): Promise<SentAttemptRecord[]> {
   const { rows } = await sql<SentAttemptRecord>`
     select at, domain_at as "domainAt", status, error, milliseconds, response as "bodyStart" from delivery_attempts

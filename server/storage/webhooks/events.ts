@@ -109,16 +109,16 @@ export async function emitResourceEvent(
   });
 }
 
+type FurtherEvent = Resource & {
+  readonly kind: string;
+  readonly now: Date;
+  readonly toMessage: (sequence: number) => EventMessage<string>;
+};
+
 /** Writes a further event of any resource, which counts like its others. For the sandbox, which plays later versions. */
 export async function emitFurtherEvent(
   db: Db,
-  {
-    kind,
-    now,
-    toMessage,
-    merchant,
-    resourceId,
-  }: Resource & { kind: string; now: Date; toMessage: (sequence: number) => EventMessage<string> },
+  { kind, now, toMessage, merchant, resourceId }: FurtherEvent,
 ): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ sequence: number }>`

@@ -10,6 +10,8 @@ import type { EncryptionKeys } from "./secrets.ts";
 /** How many live subscriptions a merchant may have (D26). */
 export const SUBSCRIPTION_LIMIT = 100;
 
+type OneSubscription = { readonly merchant: string; readonly subscriptionKey: string };
+
 export type NewSubscription = {
   readonly merchant: string;
   readonly url: string;
@@ -24,10 +26,9 @@ export type NewSubscription = {
 };
 
 /**
- * Stores a subscription under a new key.
+ * Stores a subscription under a new key. The live ones are counted under a lock, so that concurrent calls can't exceed the limit.
  *
- * @returns "limit" when the merchant has as many live ones as it may have; they are counted under a lock, so that concurrent
- *   calls can't exceed it together
+ * @returns "limit" when the merchant has as many live ones as it may have
  */
 export async function insertSubscription(
   db: Db,
@@ -62,7 +63,7 @@ export async function insertSubscription(
  */
 export async function endSubscription(
   db: Db,
-  { merchant, subscriptionKey, now }: { merchant: string; subscriptionKey: string; now: Date },
+  { merchant, subscriptionKey, now }: OneSubscription & { now: Date },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update subscriptions set ended_at = ${now}::timestamptz, secret_ciphertext = null, old_secret_ciphertext = null
@@ -84,7 +85,7 @@ export const END_BATCH_SIZE = 500;
  */
 export async function endSomeDeliveries(
   db: Db,
-  { merchant, subscriptionKey, atMost }: { merchant: string; subscriptionKey: string; atMost: number },
+  { merchant, subscriptionKey, atMost }: OneSubscription & { atMost: number },
 ): Promise<number> {
   const { rows } = await sql<{ ended: number }>`
     with batch as materialized (
@@ -116,9 +117,8 @@ export type SubscriptionRecord = {
 export type StoredSecrets = {
   /** Null when the subscription has ended. */
   readonly secretCiphertext: Uint8Array | null;
-  /** The secret before the last change, until it is forgotten. */
+  /** The secret before the last change, until it is forgotten, and until when it signs, or signed. */
   readonly oldSecretCiphertext: Uint8Array | null;
-  /** Until when the old secret signs, or signed. */
   readonly oldSecretUntil: Date | null;
   readonly secretChangedAt: Date | null;
 };
@@ -148,10 +148,7 @@ export async function listSubscriptions(
 }
 
 /** A subscription of this merchant, live or ended. */
-export async function findSubscription(
-  db: Db,
-  { merchant, subscriptionKey }: { merchant: string; subscriptionKey: string },
-): Promise<SubscriptionRecord | undefined> {
+export async function findSubscription(db: Db, { merchant, subscriptionKey }: OneSubscription) {
   const { rows } = await sql<SubscriptionRecord>`
     ${SELECT_SUBSCRIPTION} where subscription_key = ${subscriptionKey}
       and merchant = ${merchant}`.execute(db);
@@ -184,9 +181,7 @@ export async function forgetSubscribersOf(db: Db, { merchant, before }: { mercha
   return Number(numAffectedRows);
 }
 
-export type SecretChange = {
-  readonly merchant: string;
-  readonly subscriptionKey: string;
+export type SecretChange = OneSubscription & {
   /** The new secret, in clear. */
   readonly secretKey: string;
   /** For how long deliveries are also signed with the secret before, in milliseconds; 0: no longer at all. */
@@ -213,9 +208,8 @@ export async function changeSecret(
 ): Promise<ChangedSecret> {
   const isIt = sql`s.subscription_key = ${subscriptionKey} and s.merchant = ${merchant}`;
   for (;;) {
-    const { rows } =
-      await sql<StoredSecrets>`select ${STORED_SECRETS} from subscriptions s where ${isIt}`.execute(db);
-    const [row] = rows;
+    const stored = sql<StoredSecrets>`select ${STORED_SECRETS} from subscriptions s where ${isIt}`;
+    const [row] = (await stored.execute(db)).rows;
     const present = row?.secretCiphertext;
     if (!present) return { kind: "not-live" };
     const oldUntil = (row.oldSecretCiphertext && row.oldSecretUntil) ?? now;
@@ -236,11 +230,9 @@ export async function changeSecret(
   }
 }
 
-type OldSecret = { readonly merchant: string; readonly subscriptionKey: string };
-
 /** The subscriptions with an old secret whose overlap has passed. */
-export async function findOldSecrets(db: Db, now: Date): Promise<readonly OldSecret[]> {
-  const { rows } = await sql<OldSecret>`
+export async function findOldSecrets(db: Db, now: Date): Promise<readonly OneSubscription[]> {
+  const { rows } = await sql<OneSubscription>`
     select subscription_key as "subscriptionKey", merchant from subscriptions
     where old_secret_ciphertext is not null and old_secret_until <= ${now}::timestamptz`.execute(db);
   return rows;
@@ -249,7 +241,7 @@ export async function findOldSecrets(db: Db, now: Date): Promise<readonly OldSec
 /** Removes the old secret of a subscription, unless it was replaced again since. */
 export async function forgetOldSecret(
   db: Db,
-  { merchant, subscriptionKey, now }: OldSecret & { readonly now: Date },
+  { merchant, subscriptionKey, now }: OneSubscription & { now: Date },
 ): Promise<void> {
   await sql`
     update subscriptions set old_secret_ciphertext = null
