@@ -16,13 +16,8 @@ import { explainStartError } from "./start-error.ts";
 import type { Db, Tables } from "./tables.ts";
 import { createWriteCheck } from "./write-check.ts";
 
-/** How the connections of a pool are used. */
-export type PoolUsage = {
-  readonly inUse: number;
-  readonly idle: number;
-  /** Requests that wait for a connection. */
-  readonly waiting: number;
-};
+/** How the connections of a pool are used; `waiting`: requests for one. */
+export type PoolUsage = { readonly inUse: number; readonly idle: number; readonly waiting: number };
 
 /** The open database. Inside `db.transaction()` use only the transaction: the embedded store has a single connection. */
 export type Database = {
@@ -125,10 +120,8 @@ async function migratePostgres(databaseUrl: string, migrations?: Migrations): Pr
 }
 
 /** The limits of connections for calls, and of those for background work. */
-export function toPoolOptions({ limits, onConnectionError }: DatabaseOptions): {
-  readonly db: PoolOptions;
-  readonly background: PoolOptions;
-} {
+export function toPoolOptions(options: DatabaseOptions): Readonly<Record<"db" | "background", PoolOptions>> {
+  const { limits, onConnectionError } = options;
   const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
   const shared = { connectMs, onConnectionError };
   return {

@@ -52,25 +52,16 @@ export class DataDirIncompleteError extends Error {
  * @throws DataDirUnusableError when it can't be written
  */
 export function lockDataDir(dataDir: string): () => void {
-  const file = openLock(dataDir);
+  let file: DatabaseSync | undefined;
   try {
+    file = new DatabaseSync(join(dataDir, "lock"), { timeout: 0 });
     // A journal in memory leaves no second file behind that a later owner would have to recover.
     file.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
-    file.close();
-    throw isBusy(error) ? new DataDirLockedError(dataDir) : new DataDirUnusableError(dataDir, error);
+    file?.close();
+    const isBusy = error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY;
+    throw isBusy ? new DataDirLockedError(dataDir) : new DataDirUnusableError(dataDir, error);
   }
-  return () => file.close();
-}
-
-function openLock(dataDir: string): DatabaseSync {
-  try {
-    return new DatabaseSync(join(dataDir, "lock"), { timeout: 0 });
-  } catch (error) {
-    throw new DataDirUnusableError(dataDir, error);
-  }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY;
+  const lock = file;
+  return () => lock.close();
 }

@@ -60,15 +60,17 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool
   // The pool handles errors of idle connections only. A connection that is lost in a transaction, between two statements,
   // would end the process as well; the next statement on it fails and reports the error.
   pool.on("connect", (client) => client.on("error", () => {}));
-  let closing: Promise<void> | undefined;
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  const closeOnce = () => {
-    closing ??= close(pool, sockets, cut);
-    return closing;
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    const timer = setTimeout(cut, CLOSE_MS);
+    await pool.end();
+    await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
+    clearTimeout(timer);
   };
-  return Object.assign(pool, { close: closeOnce, cut });
+  return Object.assign(pool, { close: () => (closing ??= close()), cut });
 }
 
 /**
@@ -111,13 +113,6 @@ export async function refuseTransactionPooling(pool: Pool): Promise<void> {
 async function readBackend(client: pg.PoolClient): Promise<number | undefined> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   return rows[0]?.pid;
-}
-
-async function close(pool: pg.Pool, sockets: ReadonlySet<Socket>, cut: () => void): Promise<void> {
-  const timer = setTimeout(cut, CLOSE_MS);
-  await pool.end();
-  await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
-  clearTimeout(timer);
 }
 
 function toTypeParser(oid: number, format?: "text" | "binary") {
@@ -175,29 +170,22 @@ export function createPreparedRunner(prefix = "s"): RunStatement {
 
 /** The pool as the query builder expects it, with every statement prepared. */
 export function toPreparedPool(pool: Pool, run: RunStatement): PostgresPool {
-  const prepared = {
-    options: pool.options,
-    connect: async () => prepareClient(await pool.connect(), run),
-    end: () => pool.close(),
-  };
-  return prepared as unknown as PostgresPool; // without cursors, which this project does not use
-}
-
-function prepareClient(client: pg.PoolClient, run: RunStatement) {
-  let released = false;
-  const release = (destroy?: boolean) => {
-    if (!released) client.release(destroy);
-    released = true;
-  };
-  return {
-    release,
-    query: (text: string, values: readonly unknown[]) =>
+  async function connect() {
+    const client = await pool.connect();
+    let released = false;
+    const release = (destroy?: boolean) => {
+      if (!released) client.release(destroy);
+      released = true;
+    };
+    const query = (text: string, values: readonly unknown[]) =>
       run(client, text, values).catch((error: unknown) => {
-        // The statement is still under way: the next user of the connection would wait for it, or read its result. The
-        // connection is ended at once, so that a rollback on it does not wait as long again.
-        // So is one that is read-only, since it stays so when the database takes writes again.
+        // The statement is still under way: the next user of the connection would wait for it, or read its result, and a rollback
+        // would wait as long again. A read-only connection stays so when the database takes writes again.
         if (isSilence(error) || isReadOnly(error)) release(true);
         throw error;
-      }),
-  };
+      });
+    return { release, query };
+  }
+  const prepared = { options: pool.options, connect, end: () => pool.close() };
+  return prepared as unknown as PostgresPool; // without cursors, which this project does not use
 }

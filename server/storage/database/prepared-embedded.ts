@@ -19,24 +19,14 @@ type Runner = Pick<PGlite | Transaction, "query" | "exec">;
  */
 export function toPreparedPGlite(pglite: PGlite, onError: (error: unknown) => void = () => {}): PGlite {
   const run = createPreparedRunner();
-  const query: typeof run = (...statement) =>
-    run(...statement).catch((error: unknown) => {
+  const queryOf = (runner: Runner) => (text: string, values?: unknown[], options?: QueryOptions) =>
+    run(runner, text, values, options).catch((error: unknown) => {
       onError(error);
       throw error;
     });
-  const prepared = {
-    query: (text: string, values?: unknown[], options?: QueryOptions) => query(pglite, text, values, options),
-    transaction: <Result>(work: (transaction: Transaction) => Promise<Result>) =>
-      pglite.transaction((transaction) =>
-        work(
-          override(transaction, {
-            query: (text: string, values?: unknown[], options?: QueryOptions) =>
-              query(transaction, text, values, options),
-          }),
-        ),
-      ),
-  };
-  return override(pglite, prepared);
+  const transaction = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
+    pglite.transaction((begun) => work(override(begun, { query: queryOf(begun) })));
+  return override(pglite, { query: queryOf(pglite), transaction });
 }
 
 /** Wraps an object so that some members are replaced. */

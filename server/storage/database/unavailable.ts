@@ -18,19 +18,9 @@ const REFUSED_WRITES = [READ_ONLY, DISK_FULL];
 const CLOSED = "55000";
 /** Besides those: a transaction was idle or took too long; a lock was not available in time. */
 const UNAVAILABLE_CODES = [...REFUSED_WRITES, "25P03", "25P04", LOCK_TIMEOUT, CLOSED];
-const NETWORK_CODES = [
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  // This process, or the machine, has no descriptor left for a connection.
-  "EMFILE",
-  "ENFILE",
-];
+/** The last two: this process, or the machine, has no descriptor left for a connection. */
+const NETWORK_CODE =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EMFILE|ENFILE)$/;
 const SILENCE = "Query read timeout";
 /** The pool and the driver distinguish these errors by their messages only. */
 const DRIVER_MESSAGES = new RegExp(
@@ -55,7 +45,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof FullError) return true;
   const code = toCode(error);
   return (
-    NETWORK_CODES.includes(code) ||
+    NETWORK_CODE.test(code) ||
     UNAVAILABLE_CODES.includes(code) ||
     (code.length === 5 && UNAVAILABLE_CLASSES.includes(code.slice(0, 2))) ||
     DRIVER_MESSAGES.test(error.message)

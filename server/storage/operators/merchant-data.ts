@@ -26,13 +26,9 @@ export type ErasedPart = {
 
 /** Erases deliveries that are finished, with their attempts; those that are pending stay. */
 export async function eraseDeliveries(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const batch = sql`select webhook_id as id from deliveries
-    where merchant = ${part.merchant} and webhook_id > ${part.after}
-      and webhook_id < ${firstIdSince("msg_", part.before)}
-    order by webhook_id limit ${part.atMost}`;
-  const erased = sql`delete from deliveries d
-    where d.merchant = ${part.merchant} and d.webhook_id = any(array(select id from batch)) and d.state <> 'PENDING' returning 1`;
-  return erase(db, batch, erased);
+  const which = sql`merchant = ${part.merchant} and webhook_id < ${firstIdSince("msg_", part.before)}`;
+  const change = sql`delete from deliveries d where d.webhook_id = any(array(select id from batch)) and d.state <> 'PENDING'`;
+  return erase(db, part, { table: "deliveries", id: "webhook_id", which, change });
 }
 
 /** Notes that a merchant's events before a time are erased, so that nobody takes them for lost. */
@@ -42,55 +38,55 @@ export async function recordErasure(db: Db, { merchant, before }: Pick<MerchantP
     on conflict (merchant) do update set before = greatest(known.before, excluded.before)`.execute(db);
 }
 
-/** Erases events without deliveries, and so who issued a refund, and the trace of that call. The newest event of an account or customer stays: the next one is numbered by it. */
+/**
+ * Erases events without deliveries, and so who issued a refund, and the trace of that call. The newest event of an account or
+ * customer stays: the next one is numbered by it.
+ */
 export async function eraseEvents(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const batch = sql`select event_id as id, merchant from events
-    where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}
-    order by event_id limit ${part.atMost}`;
-  const erased = sql`delete from events e
-    where e.merchant = ${part.merchant}
-      and e.event_id = any(array(select id from batch where merchant = ${part.merchant})) and ${isForgettable()}
-    returning 1`;
-  return erase(db, batch, erased);
+  const which = sql`event_id < ${firstIdSince("evt_", part.before)}`;
+  const change = sql`delete from events e where e.event_id = any(array(select id from batch where merchant = ${part.merchant}))
+    and ${isForgettable()}`;
+  return erase(db, part, { table: "events", id: "event_id", which, change });
 }
 
 /** Erases subscriptions that have ended, with their urls and secrets, unless a delivery of theirs is left. */
 export async function eraseSubscriptions(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const batch = sql`select subscription_key as id from subscriptions
-    where merchant = ${part.merchant} and ended_at < ${part.before}::timestamptz and subscription_key > ${part.after}
-    order by subscription_key limit ${part.atMost}`;
-  const erased = sql`delete from subscriptions s
-    where s.merchant = ${part.merchant} and s.subscription_key = any(array(select id from batch)) and not exists (
-      select from deliveries d where d.merchant = s.merchant and d.subscription_key = s.subscription_key)
-    returning 1`;
-  return erase(db, batch, erased);
+  const which = sql`merchant = ${part.merchant} and ended_at < ${part.before}::timestamptz`;
+  const change = sql`delete from subscriptions e where e.subscription_key = any(array(select id from batch)) and not exists (
+    select from deliveries d where d.merchant = e.merchant and d.subscription_key = e.subscription_key)`;
+  return erase(db, part, { table: "subscriptions", id: "subscription_key", which, change });
 }
 
 /** Erases who made the subscriptions that stay. */
 export async function eraseSubscribers(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const batch = sql`select subscription_key as id from subscriptions
-    where merchant = ${part.merchant} and created_at < ${part.before}::timestamptz and subscription_key > ${part.after}
-      and caller is not null
-    order by subscription_key limit ${part.atMost}`;
-  const erased = sql`update subscriptions s set caller = null
-    where s.merchant = ${part.merchant} and s.subscription_key = any(array(select id from batch)) returning 1`;
-  return erase(db, batch, erased);
+  const which = sql`merchant = ${part.merchant} and created_at < ${part.before}::timestamptz and caller is not null`;
+  const change = sql`update subscriptions e set caller = null where e.subscription_key = any(array(select id from batch))`;
+  return erase(db, part, { table: "subscriptions", id: "subscription_key", which, change });
 }
 
 /** Erases what a merchant wrote into payments and refunds about its customers. The records themselves stay. */
 export async function erasePaymentTexts(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const batch = sql`select payment_id as id from payments
-    where merchant = ${part.merchant} and created_at < ${part.before}::timestamptz and payment_id > ${part.after}
-      and num_nonnulls(client_reference_id, soft_descriptor) > 0
-    order by payment_id limit ${part.atMost}`;
-  const erased = sql`update payments p set client_reference_id = null, soft_descriptor = null
-    where p.merchant = ${part.merchant} and p.payment_id = any(array(select id from batch)) returning 1`;
-  return erase(db, batch, erased);
+  const which = sql`merchant = ${part.merchant} and created_at < ${part.before}::timestamptz
+    and num_nonnulls(client_reference_id, soft_descriptor) > 0`;
+  const change = sql`update payments e set client_reference_id = null, soft_descriptor = null
+    where e.payment_id = any(array(select id from batch))`;
+  return erase(db, part, { table: "payments", id: "payment_id", which, change });
 }
 
-async function erase(db: Db, batch: RawBuilder<unknown>, erased: RawBuilder<unknown>): Promise<ErasedPart> {
+type Erasure = Readonly<{
+  table: string;
+  id: string;
+  which: RawBuilder<unknown>;
+  change: RawBuilder<unknown>;
+}>;
+
+/** Changes the rows of a page. Of events, a page has those of all merchants. */
+async function erase(db: Db, part: MerchantPart, { table, id, which, change }: Erasure): Promise<ErasedPart> {
   const { rows } = await sql<{ erased: number; read: number; last: string | null }>`
-    with batch as materialized (${batch}), erased as (${erased})
+    with batch as materialized (
+      select ${sql.ref(id)} as id, merchant from ${sql.table(table)}
+      where ${which} and ${sql.ref(id)} > ${part.after} order by ${sql.ref(id)} limit ${part.atMost}
+    ), erased as (${change} and merchant = ${part.merchant} returning 1)
     select (select count(*)::integer from erased) as erased, count(*)::integer as read, max(id) as last
     from batch`.execute(db);
   const { erased: count = 0, read = 0, last } = rows[0] ?? {};
@@ -108,11 +104,8 @@ export type Reference = {
   readonly after: string;
 };
 
-export type ErasedPayment = {
-  readonly paymentId: string;
-  /** Its events up to this number are gone, however they went. */
-  readonly sequence: number;
-};
+/** Its events up to this number are gone, however they went. */
+export type ErasedPayment = { readonly paymentId: string; readonly sequence: number };
 
 export type ErasedReference = {
   readonly deliveries: number;

@@ -58,8 +58,7 @@ export async function findDeliveries(db: Db, wish: DeliveryWish): Promise<Operat
       and (${merchant}::text is null or d.merchant = ${merchant}::text)
       and (${subscriptionKey}::text is null or d.subscription_key = ${subscriptionKey}::text)
       and (${before}::text is null or d.webhook_id < ${before}::text)
-    order by d.webhook_id desc
-    limit ${limit}`.execute(db);
+    order by d.webhook_id desc limit ${limit}`.execute(db);
   return rows;
 }
 
@@ -82,10 +81,7 @@ export type OperatorSubscription = {
   readonly waiting: number;
 };
 
-export type SubscriptionWish = {
-  readonly merchant?: string | undefined;
-  readonly limit: number;
-};
+export type SubscriptionWish = { readonly merchant?: string | undefined; readonly limit: number };
 
 /** Live subscriptions of all merchants, oldest first. */
 export async function findSubscriptions(db: Db, { merchant, limit }: SubscriptionWish) {
@@ -94,10 +90,8 @@ export async function findSubscriptions(db: Db, { merchant, limit }: Subscriptio
       (select count(*)::integer from deliveries d
         where d.subscription_key = s.subscription_key and d.merchant = s.merchant and d.state = 'PENDING') as waiting
     from subscriptions s
-    where s.ended_at is null
-      and (${merchant ?? null}::text is null or s.merchant = ${merchant ?? null}::text)
-    order by s.subscription_key
-    limit ${limit}`.execute(db);
+    where s.ended_at is null and s.merchant = coalesce(${merchant ?? null}::text, s.merchant)
+    order by s.subscription_key limit ${limit}`.execute(db);
   return rows;
 }
 

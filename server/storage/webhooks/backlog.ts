@@ -39,7 +39,7 @@ export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
   const [row] = rows;
   if (!row) throw new Error("the statement returned no row");
   const { waiting: deliveries, live: subscriptions, ...ages } = row; // names of tables would become those of a shard
-  return { deliveries, subscriptions, ...ages };
+  return { ...ages, deliveries, subscriptions };
 }
 
 /** How many refunds and deliveries are due. */
