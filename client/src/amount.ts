@@ -20,7 +20,6 @@ const MAX_CENTS = 999_999_999_999;
 /**
  * The amount as it is sent. Only the errors of floating-point arithmetic are rounded away: three times 19.99 becomes 59.97,
  * but 10.005 is refused.
- *
  * @throws InvalidAmountError when it is not a whole number of cents from 0.01 to 9999999999.99 dollars
  */
 export function toAmount(input: AmountInput): Amount {
@@ -57,8 +56,7 @@ export function toCents(dollars: unknown): number {
 /** Arithmetic with dollars is off by a few units in the last of 53 bits; a larger difference is a third decimal. */
 function toWhole(dollars: number): number {
   const cents = Math.round(dollars * 100);
-  if (Math.abs(dollars * 100 - cents) > Math.abs(cents) * Number.EPSILON * 16) {
+  if (Math.abs(dollars * 100 - cents) > Math.abs(cents) * Number.EPSILON * 16)
     throw new InvalidAmountError(`${dollars} has more than two digits after the point.`);
-  }
   return cents;
 }

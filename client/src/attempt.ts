@@ -17,7 +17,6 @@ export type AttemptOptions = {
 /**
  * Sends a copy of the request once, with an access token, and waits for the whole response, so that an incomplete one counts as
  * no response.
- *
  * @throws NetworkError without a token or a response; TimeoutError without one in time; the signal's reason when it is aborted
  */
 export async function sendOnce(

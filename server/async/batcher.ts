@@ -23,16 +23,12 @@ export type BatcherOptions<Item, Result> = {
 
 /**
  * Adds an item, and resolves with its result.
- *
  * @param signal when it is aborted before the work for the item begins, the work is not done, and the promise rejects with
  *   the signal's reason
  */
 export type AddToBatch<Item, Result> = (item: Item, signal?: AbortSignal) => Promise<Result>;
 
-type Entry<Item> = {
-  readonly item: Item;
-  readonly signal: AbortSignal | undefined;
-};
+type Entry<Item> = { readonly item: Item; readonly signal: AbortSignal | undefined };
 
 /** Returns the result of an item, or does its work in a run of its own. */
 type TakeResult<Result> = () => Promise<Result>;
@@ -41,7 +37,6 @@ type TakeResult<Result> = () => Promise<Result>;
  * Runs work for many items at once: the items that are added in one turn of the event loop, or while there is no room for
  * another run, share the next run. There is no timer: a lone item is run at once. When a run for several items fails, each of
  * them is run alone, so that one bad item does not fail the others.
- *
  * @param run resolves with the results in the order of the items
  */
 export function createBatcher<Item, Result>(

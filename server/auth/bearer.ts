@@ -12,9 +12,7 @@ export type Caller = {
 };
 
 /** Why an access token is not accepted. The reason is logged, so it must hold no part of the token. */
-export type Refusal = {
-  reason: string;
-};
+export type Refusal = { reason: string };
 
 /** Finds the owner of an access token (D18) that came with these headers. Rejects when the token can't be verified now. */
 export type FindCaller = (token: string, headers: IncomingHttpHeaders) => Promise<Caller | Refusal>;

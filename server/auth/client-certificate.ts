@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from "node:http";
 /**
  * Why a token is refused for the client certificate that it is bound to (RFC 8705, 3.1); undefined when it is bound to none, or
  * to the caller's own.
- *
  * @param confirmation the claim `cnf`
  * @param headerName the header in which a trusted proxy sends the caller's certificate, in lower case
  */

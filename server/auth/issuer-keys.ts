@@ -49,10 +49,7 @@ const MAX_KEY_SET_BYTES = 256 * 1024;
 const MAX_KEYS_TRIED = 8;
 const LEAST_RSA_BITS = 2048;
 
-type IssuerKey = {
-  kid: string | undefined;
-  key: CryptoKey;
-};
+type IssuerKey = { kid: string | undefined; key: CryptoKey };
 
 /**
  * Fetches keys from a URL and keeps them. While the issuer is unreachable, requests use the present keys until these are too old.
@@ -128,10 +125,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 }
 
 /** Rejects when the issuer has no key that could verify a token: a server that took such a set would refuse every call. */
-async function fetchKeys(
-  { jwksUrl, algorithm }: IssuerKeysOptions,
-  agent: Agent,
-): Promise<readonly IssuerKey[]> {
+async function fetchKeys({ jwksUrl, algorithm }: IssuerKeysOptions, agent: Agent) {
   const response = await fetch(jwksUrl, {
     headers: { accept: "application/json, application/jwk-set+json" },
     redirect: "manual",

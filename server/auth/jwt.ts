@@ -40,9 +40,8 @@ export function verifyJwts(options: JwtOptions): FindCaller {
       return "reason" in verified ? verified : toCaller(verified, { now, headers, ...options });
     } catch (error) {
       // The cause is left out: it is logged once for all requests that need the keys.
-      if (error instanceof KeysUnavailableError) {
+      if (error instanceof KeysUnavailableError)
         throw unavailable(undefined, error.message, error.retryAfterSeconds);
-      }
       if (error instanceof errors.JOSEError) return { reason: toReason(error) };
       throw error;
     }
@@ -63,12 +62,7 @@ async function verify(
   if (decoded === undefined) return { reason: "not a JWT" };
   const { alg, kid } = decoded.header;
   if (alg !== algorithm) return { reason: "alg is not AUTH_ALGORITHM" };
-  const rules = {
-    issuer,
-    audience,
-    clockTolerance: LEEWAY_SECONDS,
-    currentDate,
-  };
+  const rules = { issuer, audience, clockTolerance: LEEWAY_SECONDS, currentDate };
   const known = await keys.find(kid);
   const verified = await verifyByAny(token, known, rules);
   if (verified) return verified;
@@ -89,11 +83,7 @@ function decode(token: string) {
 }
 
 /** Undefined when none of the keys has signed the token. Throws a `JOSEError` when one has, and a claim is wrong. */
-async function verifyByAny(
-  token: string,
-  keys: readonly CryptoKey[],
-  rules: JWTVerifyOptions,
-): Promise<JWTVerifyResult | undefined> {
+async function verifyByAny(token: string, keys: readonly CryptoKey[], rules: JWTVerifyOptions) {
   for (const key of keys) {
     try {
       return await jwtVerify(token, key, rules);

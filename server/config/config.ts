@@ -21,9 +21,8 @@ export function readMaxConnections(env: Environment, limit = readDescriptorLimit
   const most = limit - Math.min(KEPT_DESCRIPTORS, Math.ceil(limit / 2));
   const text = env.MAX_CONNECTIONS;
   if (!text) return Math.min(DEFAULT_CONNECTIONS, most);
-  if (!/^[1-9]\d{0,9}$/.test(text)) {
+  if (!/^[1-9]\d{0,9}$/.test(text))
     throw new ConfigError(`MAX_CONNECTIONS must be a whole number of connections, not "${text}".`);
-  }
   if (Number(text) <= most) return Number(text);
   throw new ConfigError(
     `MAX_CONNECTIONS must be at most ${most}, because this process may have ${limit} open files and needs some itself: raise that limit (ulimit -n, LimitNOFILE), or lower the setting.`,
@@ -145,9 +144,8 @@ function highWaterMarkFile(file: string | undefined, production: boolean): strin
 function rateLimit(text: string): number | undefined {
   if (text === "off") return undefined;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1) {
+  if (!/^\d+$/.test(text) || value < 1)
     throw new ConfigError(`RATE_LIMIT must be a whole number of calls a second, or "off", not "${text}".`);
-  }
   return value;
 }
 

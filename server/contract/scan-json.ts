@@ -17,10 +17,7 @@ const CLOSE_ARRAY = 0x5d;
 const COMMA = 0x2c;
 
 /** Why a text is refused before it is parsed: parsing would hide the reason. */
-export type RawError = {
-  pointer: string;
-  message: string;
-};
+export type RawError = { pointer: string; message: string };
 
 /** A number that is not a plain integer, exactly as the text has it. */
 export type NumberLiteral = {
@@ -43,10 +40,7 @@ const WORD = /[a-z]+/iy;
 const SPACES = /[ \t\n\r]+/y;
 
 /** An object or a list that is still open, and the member that is being read. */
-type Level = {
-  keys: Set<string> | undefined;
-  key: string | number;
-};
+type Level = { keys: Set<string> | undefined; key: string | number };
 
 /** How far the scan of a text has come. */
 type Scan = {

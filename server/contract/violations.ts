@@ -3,11 +3,7 @@ import { type ContractDocument, type Schema, visitNodes } from "./document.ts";
 import type { Violation } from "./problem.ts";
 
 /** An error of the request validator, such as `{path: "/body/amount/value", errorCode: "type.openapi.validation"}`. */
-export type ValidatorError = {
-  path: string;
-  message: string;
-  errorCode?: string;
-};
+export type ValidatorError = { path: string; message: string; errorCode?: string };
 
 /** The messages for violations of a pattern, by the pattern. */
 export type PatternMessages = ReadonlyMap<string, string>;
@@ -115,9 +111,8 @@ function hasSurrogate(value: unknown): boolean {
 }
 
 function findSurrogatesBelow(value: unknown, known: ReadonlySet<string>, pointer: string): Violation[] {
-  if (typeof value === "string" && !value.isWellFormed() && !known.has(pointer)) {
+  if (typeof value === "string" && !value.isWellFormed() && !known.has(pointer))
     return [{ pointer, message: FORBIDDEN_CHARACTERS }];
-  }
   if (!isHolder(value) || (pointer !== "" && known.has(pointer))) return [];
   return Object.entries(value).flatMap(([name, child]) =>
     findSurrogatesBelow(child, known, pointer + toPointer([name])),

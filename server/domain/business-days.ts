@@ -63,14 +63,12 @@ export function holidaysBefore(dueAt: Date): string[] {
 
 /**
  * The n-th business day after a date; the date itself may be a closed day.
- *
  * @param count whole number of business days, 0 for the date itself
  * @throws RangeError when count is negative or not whole
  */
 export function addBusinessDays(date: Temporal.PlainDate, count: number): Temporal.PlainDate {
-  if (!Number.isInteger(count) || count < 0) {
+  if (!Number.isInteger(count) || count < 0)
     throw new RangeError(`a number of business days is a whole number from 0, not ${count}`);
-  }
   let day = date;
   for (let left = count; left > 0; ) {
     day = day.add({ days: 1 });
@@ -102,7 +100,6 @@ export function refundDueAt(settledAt: Date): Date {
 /**
  * The same Eastern wall time on the n-th business day after today. A time that the change to daylight saving skips
  * becomes the time an hour later; one that the change back repeats means its first occurrence.
- *
  * @throws RangeError when count is negative or not whole
  */
 export function plusBusinessDays(now: Date, count: number): Date {
@@ -121,7 +118,6 @@ export function isInCalendar(instant: Date): boolean {
 /**
  * Adds an ISO 8601 duration. Years, months, weeks and days follow the Eastern calendar: one day later is the
  * same wall time on the next day, also across a change of daylight saving.
- *
  * @returns undefined when the text is not a duration, or the result is outside the range of a date
  */
 export function plusDuration(now: Date, duration: string): Date | undefined {

@@ -25,7 +25,6 @@ export type Outcome =
 
 /**
  * Decides what an attempt means for its delivery (D23).
- *
  * @param attempts attempts so far, this one included; from 1
  * @param random from 0 up to 1
  * @param realNow to read a `Retry-After` that is a date
@@ -68,14 +67,12 @@ export type NextDelivery = {
 /**
  * The next state of a delivery. A redelivery sends once more and starts no new schedule: while retries are left, it
  * replaces the next one.
- *
  * @param attempts attempts so far, this one included
  */
 export function nextDelivery(outcome: Outcome, attempts: number, circumstance: Circumstance): NextDelivery {
   // A redelivery is sent regardless of earlier results, except to a receiver that has just refused all further deliveries.
-  if (circumstance === "redelivery" && outcome.kind !== "ended") {
+  if (circumstance === "redelivery" && outcome.kind !== "ended")
     return { state: "PENDING", attempts, onlyOnce: outcome.kind !== "retry", dueAfterMs: 0 };
-  }
   const finished = { attempts, onlyOnce: false, dueAfterMs: null };
   if (outcome.kind === "delivered") return { state: "DELIVERED", ...finished };
   if (outcome.kind === "ended" || circumstance === "subscription-ended")

@@ -48,11 +48,7 @@ export type RefundFacts = {
 };
 
 /** An original payment as receivers see it (D21). */
-export type PaymentView = {
-  paymentId: string;
-  status: OriginalStatus;
-  amount: Schemas["Amount"];
-};
+export type PaymentView = { paymentId: string; status: OriginalStatus; amount: Schemas["Amount"] };
 
 /** An event of one resource: its type and the exact text that is sent, the same on each attempt (D21). */
 export type EventMessage<Type extends string = EventType> = { readonly type: Type; readonly payload: string };
@@ -103,11 +99,7 @@ export function toPaymentView(payment: {
   readonly status: OriginalStatus;
   readonly amountCents: number;
 }): PaymentView {
-  return {
-    paymentId: payment.paymentId,
-    status: payment.status,
-    amount: toAmount(payment.amountCents),
-  };
+  return { paymentId: payment.paymentId, status: payment.status, amount: toAmount(payment.amountCents) };
 }
 
 /** The event of a refund that has just taken its status. */

@@ -74,7 +74,6 @@ export function slotsOf(timeouts: number | null, { perSubscription }: Limits): n
  * The fair share of each subscription: how many of its deliveries to claim. They are dealt out one by one, to one merchant
  * after the other, until none may have more. Of the subscriptions of a merchant those with the fewest timeouts come first,
  * then those that were given first.
- *
  * @param mostHere how many deliveries may be in progress at this server, whatever the limits allow
  */
 export function shareFairly(

@@ -1,6 +1,5 @@
 /**
  * Dollars to whole cents.
- *
  * @param value dollars, already known to have at most two decimals and to be at most 9999999999.99 (D13); in that range
  *   the nearest whole number is the exact one, whatever the binary fraction looks like
  */

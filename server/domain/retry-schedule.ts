@@ -23,7 +23,6 @@ const MAX_RETRY_AFTER_STEPS = 2;
 
 /**
  * How long to wait after a failed attempt, in milliseconds; undefined when it was the last one.
- *
  * @param failed attempts that have failed, this one included
  * @param random from 0 up to 1
  * @param retryAfterMs what the receiver's `Retry-After` asks for; it only delays
@@ -37,7 +36,6 @@ export function retryDelay(failed: number, random: number, retryAfterMs = 0): nu
 
 /**
  * What a `Retry-After` header asks for, in milliseconds from now; 0 when it is missing, invalid or in the past.
- *
  * @param header seconds, or a date as HTTP writes it (RFC 9110, 5.6.7)
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number {

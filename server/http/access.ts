@@ -9,7 +9,6 @@ export type LimitRate = (merchant: string, locals: RequestLocals) => Promise<Rec
 
 /**
  * The limit as HTTP headers (D27), such as `RateLimit-Policy: "merchant";q=100;w=1` and `RateLimit: "merchant";r=199;t=1`.
- *
  * @param limiter undefined: no limit, and no headers
  */
 export function limitRate(limiter: RateLimiter | undefined): LimitRate {

@@ -9,9 +9,8 @@ const MAX_BODY_BYTES = 64 * 1024;
 
 /** Requires that a body is declared as plain JSON in UTF-8 (D15); else 415. */
 export const requireJson: Middleware = (request, _response, next) => {
-  if (request.headers["content-encoding"] !== undefined || !isUtf8Json(request.headers["content-type"])) {
+  if (request.headers["content-encoding"] !== undefined || !isUtf8Json(request.headers["content-type"]))
     throw new ProblemError("UNSUPPORTED_MEDIA_TYPE");
-  }
   next();
 };
 
@@ -67,10 +66,7 @@ function takeBody(request: Request, { locals }: HttpResponse): unknown {
   }
 }
 
-type ParsedBody = {
-  value: unknown;
-  literals: readonly NumberLiteral[];
-};
+type ParsedBody = { value: unknown; literals: readonly NumberLiteral[] };
 
 /** Parses a body after checks for what parsing would hide (D15). Throws `INVALID_REQUEST`. */
 function parseBody(bytes: Buffer): ParsedBody {

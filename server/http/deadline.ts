@@ -12,7 +12,6 @@ export type Deadline = <Result>(
 /**
  * Bounds how long a request waits, so that every request gets its response in time. Work that is in progress at the deadline
  * is not undone: as after every 503, it may still succeed, and a repeated request shows whether it did.
- *
  * @param limitMs milliseconds that all parts of a request may wait together, not counting the reading of its body
  */
 export function createDeadline(limitMs: number): Deadline {

@@ -24,9 +24,8 @@ export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => 
     // A call that gets 503 doesn't count for the rate limit, unless the merchant's own calls are the reason (D27).
     if (problem.code === "UNAVAILABLE" && !(cause instanceof CrowdedError)) uncount?.();
     // A deliberate refusal, as while the server drains, has no cause; its line in the request log is enough.
-    if (PROBLEMS[problem.code].status >= 500 && cause !== undefined) {
+    if (PROBLEMS[problem.code].status >= 500 && cause !== undefined)
       logger.error({ requestId, err: error }, "request failed");
-    }
     sendProblem(request, response, problem);
   };
 }

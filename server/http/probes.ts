@@ -60,7 +60,6 @@ export type ProbeServer = {
 /**
  * Serves the probes on a port of their own as well: on the port of the callers, a probe's connection is accepted after those of all
  * callers who connected before it.
- *
  * @param port undefined: they have none
  */
 export async function startProbeServer(

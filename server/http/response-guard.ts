@@ -63,9 +63,8 @@ function interceptResponse(response: ServerResponse, decide: (wire: WireResponse
       const headers = rest.pop();
       if (typeof headers === "object" && headers !== null) setHeaders(response, headers as Headers);
       // A stream has no end to wait for: only its head is validated, and the contract says nothing about the rest.
-      if (toText(response.getHeader("content-type")) === EVENT_STREAM && decideOn(Buffer.alloc(0))) {
+      if (toText(response.getHeader("content-type")) === EVENT_STREAM && decideOn(Buffer.alloc(0)))
         response.writeHead(status);
-      }
       return response;
     },
     // Node would send the head here, before the body has been validated.
@@ -98,9 +97,8 @@ function setHeaders(response: ServerResponse, headers: Headers): void {
       if (value !== undefined) response.setHeader(name, value);
     return;
   }
-  for (let index = 0; index + 1 < headers.length; index += 2) {
+  for (let index = 0; index + 1 < headers.length; index += 2)
     response.setHeader(String(headers[index]), headers[index + 1]);
-  }
 }
 
 function toEncoding(encoding: unknown): BufferEncoding {

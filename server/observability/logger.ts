@@ -17,7 +17,6 @@ export type ProcessLog = {
 
 /**
  * The log of this process, on its standard output. Neither a stalled reader nor a full disk stops the process.
- *
  * @param format writes a line of JSON in another form; empty leaves it out
  */
 export function openLog(level: string, format: (line: string) => string = (line) => line): ProcessLog {

@@ -25,11 +25,7 @@ type Entry = {
   readonly err?: LoggedError;
 };
 
-type LoggedError = {
-  readonly message?: string;
-  readonly stack?: string;
-  readonly cause?: LoggedError;
-};
+type LoggedError = { readonly message?: string; readonly stack?: string; readonly cause?: LoggedError };
 
 /** From pino's level 40 on a line is a warning, from 50 on an error. */
 const WARNING = 40;

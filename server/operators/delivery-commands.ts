@@ -18,10 +18,7 @@ export type DeliveryOptions = {
 };
 
 /** Selects deliveries; all of them without a merchant and a subscription. */
-export type DeliveryChoice = {
-  merchant?: string | undefined;
-  subscriptionKey?: string | undefined;
-};
+export type DeliveryChoice = { merchant?: string | undefined; subscriptionKey?: string | undefined };
 
 const HEADINGS = [
   "webhookId",
@@ -38,10 +35,7 @@ const HEADINGS = [
 /** Shows deliveries, newest first. */
 export async function listDeliveries(
   { store, output }: DeliveryOptions,
-  choice: DeliveryChoice & {
-    filter: DeliveryFilter;
-    limit: number;
-  },
+  choice: DeliveryChoice & { filter: DeliveryFilter; limit: number },
 ): Promise<void> {
   const deliveries = await store.findDeliveries(choice);
   printTable(output, HEADINGS, deliveries.map(toCells));
@@ -64,13 +58,9 @@ function toCells(delivery: OperatorDelivery) {
 
 /**
  * Sends deliveries again, whatever their state. Nothing is sent to a subscription that has ended: its secret is gone.
- *
  * @returns whether all of them will be sent
  */
-export async function redeliver(
-  { store, output, now }: DeliveryOptions,
-  webhookIds: readonly string[],
-): Promise<boolean> {
+export async function redeliver({ store, output, now }: DeliveryOptions, webhookIds: readonly string[]) {
   let missing = 0;
   for (const webhookId of webhookIds) {
     const merchant = await store.findDeliveryMerchant(webhookId);
@@ -85,10 +75,7 @@ export async function redeliver(
 const PAGE_SIZE = 200;
 
 /** Sends the exhausted deliveries of a merchant or a subscription again. */
-export async function redeliverExhausted(
-  { store, output, now }: DeliveryOptions,
-  choice: DeliveryChoice,
-): Promise<void> {
+export async function redeliverExhausted({ store, output, now }: DeliveryOptions, choice: DeliveryChoice) {
   let sent = 0;
   let before: string | undefined;
   try {

@@ -13,7 +13,6 @@ export type LineError = { readonly error: string };
 
 /**
  * Validates lines of JSON by a schema, and as strictly as the body of a request: the same limits (D15) and amounts (D13).
- *
  * @param schema its name
  * @param options.withAmount the name of the schema whose fields may hold money
  * @returns a function that reads the bytes of a line

@@ -94,7 +94,6 @@ const CONCURRENCY = 16;
  * Applies lines of JSON. After an interruption the same lines can be fed again: those that were applied change nothing.
  * A line that takes the database too long is refused, and so are those that must follow it: otherwise one payment could stop all others.
  * Rejects with any other error of `apply`, after the lines in progress have ended and the counts were printed.
- *
  * @returns the number of lines with each result; undefined when a line was refused or not all were read
  */
 export async function feedLines<Line extends PaymentKey, Result extends string>(
@@ -176,10 +175,7 @@ function watchInput(input: AsyncIterable<Buffer>) {
       yield chunk;
     }
   }
-  return {
-    chunks: chunks(),
-    summary: () => ({ sha256: digest.digest("hex"), bytes }),
-  };
+  return { chunks: chunks(), summary: () => ({ sha256: digest.digest("hex"), bytes }) };
 }
 
 /** A line of a stream. */

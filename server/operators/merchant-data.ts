@@ -10,10 +10,7 @@ export type MerchantDataOptions = {
   signal: AbortSignal;
 };
 
-export type MerchantChoice = {
-  merchant: string;
-  before: Date;
-};
+export type MerchantChoice = { merchant: string; before: Date };
 
 /** Rows that are erased by one statement. */
 const PART_SIZE = 500;
@@ -22,13 +19,9 @@ const PART_SIZE = 500;
  * Erases what is stored of a merchant and is older than the given time: finished deliveries, events with the callers who caused
  * them, ended subscriptions, who made the others, and what the merchant wrote into payments. Payments and refunds themselves stay, because they are the record of the money.
  * An interrupted run continues when the command is run again.
- *
  * @returns whether everything that had to be erased has been erased
  */
-export async function eraseMerchant(
-  { store, output, signal }: MerchantDataOptions,
-  choice: MerchantChoice,
-): Promise<boolean> {
+export async function eraseMerchant({ store, output, signal }: MerchantDataOptions, choice: MerchantChoice) {
   async function eraseAll(erase: (part: MerchantPart) => Promise<ErasedPart>) {
     const total = { erased: 0, kept: 0 };
     let after: string | undefined = "";
@@ -63,7 +56,6 @@ export async function eraseMerchant(
 
 /**
  * Erases what a merchant's reference of a customer leads to, however new it is. It can be run again at any time.
- *
  * @returns whether nothing of it had to stay
  */
 export async function eraseCustomer(

@@ -71,11 +71,7 @@ export async function applyPayment(store: PaymentStore, line: PaymentLine, now: 
   }
 }
 
-async function put(
-  store: PaymentStore,
-  line: Extract<PaymentLine, { op: "put" }>,
-  now: Date,
-): Promise<Applied> {
+async function put(store: PaymentStore, line: Extract<PaymentLine, { op: "put" }>, now: Date) {
   const { op: _, ...payment } = line;
   const made = await store.insertPayment({
     ...payment,
@@ -125,9 +121,8 @@ async function toApplied(
   const payment = await store.getPayment(line);
   if (payment?.kind !== "DEBIT") return unknown;
   if (hasMade(payment, line)) return "unchanged";
-  if (line.op === "settle" && hasBeen(payment, "SETTLED")) {
+  if (line.op === "settle" && hasBeen(payment, "SETTLED"))
     return { error: `the payment settled at another time, ${payment.settledAt?.toISOString()}` };
-  }
   return { error: `the payment is ${result.status} and can't become ${STATUS_OF[line.op]}` };
 }
 
@@ -148,7 +143,6 @@ export type PaymentsOptions = LineStream & {
 
 /**
  * Applies lines about original payments (D25). Lines with the same payment or requestKey are applied in their order.
- *
  * @returns whether every line was accepted
  */
 export async function feedPayments({ store, now, ...stream }: PaymentsOptions): Promise<boolean> {

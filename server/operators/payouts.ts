@@ -79,20 +79,13 @@ function cursor(text: string): number {
   throw new InvalidArgumentError("It must be the cursor of a payout, or 0.");
 }
 
-type PayoutOptions = {
-  store: Bound<{ listPayouts: typeof listPayouts }>;
-  output: Output;
-};
+type PayoutOptions = { store: Bound<{ listPayouts: typeof listPayouts }>; output: Output };
 
 /**
  * Prints the payout feed after a cursor, one JSON object on each line.
- *
  * @returns whether the feed has come as far as the cursor
  */
-async function printPayouts(
-  { store, output }: PayoutOptions,
-  page: { after: number; limit: number },
-): Promise<boolean> {
+async function printPayouts({ store, output }: PayoutOptions, page: { after: number; limit: number }) {
   const payouts = await store.listPayouts(page);
   if (payouts === "unknown-cursor") {
     output.complain(
@@ -112,7 +105,6 @@ type ReconcileOptions = LineStream & {
 
 /**
  * Makes the database agree with the refunds that the payment system knows, line by line.
- *
  * @returns whether it agrees with every line now
  */
 async function reconcile({ store, now, ...stream }: ReconcileOptions): Promise<boolean> {

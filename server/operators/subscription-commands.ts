@@ -51,7 +51,6 @@ function toCells(subscription: OperatorSubscription) {
 
 /**
  * Ends a subscription of any merchant.
- *
  * @returns whether there is such a subscription
  */
 export async function disableSubscription(
@@ -72,7 +71,6 @@ export async function disableSubscription(
 /**
  * Replaces the secret of a subscription of any merchant. Deliveries carry signatures of both secrets until the overlap has
  * passed.
- *
  * @param input the new secret, with or without a newline at its end
  * @returns whether it is the subscription's secret now
  */
@@ -133,7 +131,6 @@ const ROTATED = "Once no server encrypts with an older key any more, ENCRYPTION_
 
 /**
  * Says what became of the secrets of all subscriptions (D29).
- *
  * @returns whether every secret could be read
  */
 export function printRotation({ seen, rotated, unreadable }: Rotation, output: Output): boolean {

@@ -29,7 +29,6 @@ const EXPECTED = [
 /**
  * Why a server can't start: one or two sentences for a wrong setting or a failed system call, and the stack for anything
  * else.
- *
  * @param config undefined when the settings themselves are wrong
  */
 export function explainStartFailure(error: unknown, config: Config | undefined): string {

@@ -92,11 +92,7 @@ const DEFAULTS = {
 type Settings = StartOptions & typeof DEFAULTS;
 
 /** Starts the parts of a server one after the other. Rejects when one can't start, after stopping those that had started. */
-export async function startServer(
-  config: Config,
-  options: StartOptions,
-  createHooks?: CreateHooks,
-): Promise<RunningServer> {
+export async function startServer(config: Config, options: StartOptions, createHooks?: CreateHooks) {
   const settings = { ...DEFAULTS, ...options };
   const running: RunningParts = {};
   let stopped: Promise<void> | undefined;

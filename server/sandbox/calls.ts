@@ -163,7 +163,6 @@ export type SandboxCalls = ReturnType<typeof createCalls>;
 
 /**
  * The type comes from the operation: the client's own type loses the strings that an open list allows.
- *
  * @throws SandboxCallError for a response that is not a success
  */
 async function resultOf<Of extends Id>(

@@ -25,7 +25,6 @@ export async function readOffset(db: Db): Promise<number> {
 
 /**
  * Advances the clock. Concurrent calls, in this and in other processes, run one after the other, so that none is lost.
- *
  * @param nextOffset computes the new offset from the present one (ms); it runs under the lock, so it must be fast
  * @returns "backwards", without a change, when the new offset is smaller than the present one
  */

@@ -43,7 +43,6 @@ function toRow(fixture: Fixture, now: Date) {
 /**
  * Resets a merchant of a sandbox: replaces its payments, refunds, events, deliveries and subscriptions by the fixtures, in
  * one transaction. Its access tokens stay, so that the caller does not lock itself out, and the clock keeps its time.
- *
  * @param now the domain's time (D30)
  */
 export async function resetMerchant(

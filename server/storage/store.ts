@@ -55,15 +55,10 @@ function toStore({ acts, batches, listen, close }: StoreParts): Store {
 }
 
 /** The store's functions, the domain's clock, and the keys of the secrets in the store. */
-export type PreparedStore = {
-  store: Store;
-  clock: DomainClock;
-  encryptionKeys: EncryptionKeys;
-};
+export type PreparedStore = { store: Store; clock: DomainClock; encryptionKeys: EncryptionKeys };
 
 /**
  * Prepares an open database for a server.
- *
  * @throws StoreStartError where the database would not add up refunds
  * @throws ConfigError for a database of the other mode
  */

@@ -17,7 +17,6 @@ export type ResolverOptions = {
 export type NameResolver = {
   /**
    * Resolves with all addresses of a name, IPv4 first.
-   *
    * @throws UnresolvedNameError
    */
   resolve(hostname: string, merchant: string): Promise<readonly LookupAddress[]>;

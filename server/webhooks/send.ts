@@ -87,7 +87,6 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
 /**
  * Sends a request, and reads the head of its response and the beginning of its body: what follows, however slowly, does not change
  * the result (D23). Rejects when no head arrives. Without a stream for the body, because a stream would cost more than the rest.
- *
  * @returns also whether the response was read completely, so that the connection can be used again
  */
 function exchange(
@@ -137,13 +136,7 @@ function isClosed(error: unknown): boolean {
 function toResult({ status, headers }: ResponseHead, bodyStart: string): SendResult {
   const success = status >= 200 && status < 300;
   const retryAfter = [headers["retry-after"]].flat()[0];
-  return {
-    status,
-    error: success ? null : describeStatus(status),
-    retryAfter,
-    bodyStart,
-    timedOut: false,
-  };
+  return { status, error: success ? null : describeStatus(status), retryAfter, bodyStart, timedOut: false };
 }
 
 function describeStatus(status: number): string {

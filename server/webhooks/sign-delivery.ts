@@ -38,7 +38,6 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 /**
  * Signs a delivery as Standard Webhooks defines it (D22), once with each secret.
- *
  * @param at real time of the attempt
  * @param body the exact text that is sent
  */

@@ -25,9 +25,8 @@ const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254",
 export function findTargetError(text: string, policy: TargetPolicy): string | undefined {
   const url = URL.parse(text);
   if (!url) return "must be a URL, such as https://merchant.example.com/webhooks";
-  if (url.protocol !== "https:" && !(policy.allowLocal && url.protocol === "http:")) {
+  if (url.protocol !== "https:" && !(policy.allowLocal && url.protocol === "http:"))
     return policy.allowLocal ? "must begin with https:// or http://" : "must begin with https://";
-  }
   if (url.username !== "" || url.password !== "")
     return "must not contain a user name or password; remove what ends with @";
   if (url.port === "0") return "must not name port 0";
@@ -38,9 +37,8 @@ function findHostError(hostname: string, policy: TargetPolicy): string | undefin
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   if (host.split(".").includes(""))
     return "must not contain an empty part in its host name; remove the extra dot";
-  if (host === "localhost" || host.endsWith(".localhost")) {
+  if (host === "localhost" || host.endsWith(".localhost"))
     return policy.allowLocal ? undefined : `must have a public host; ${host} is this machine itself`;
-  }
   if (!ipaddr.isValid(host) || isAllowedAddress(host, policy)) return undefined;
   return `must have a public host; ${host} is not a public address`;
 }
@@ -66,7 +64,6 @@ export class ForbiddenAddressError extends Error {
 /**
  * Resolves the host of one connection, a name or an address, to addresses that were checked. A name with a single forbidden
  * address is rejected as a whole, because it depends on chance which of its addresses is used.
- *
  * @throws ForbiddenAddressError
  */
 export async function vetHost(host: string, resolve: Resolve, policy: TargetPolicy): Promise<Addresses> {

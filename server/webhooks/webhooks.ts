@@ -77,16 +77,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   if (embedded) await store.freeLeases({ all: true });
   const resolver = createResolver({ nameservers });
   const worker = new Worker({
-    ...{
-      ...sending,
-      resolver,
-      store,
-      encryptionKeys,
-      policy,
-      logger,
-      onAttempt,
-      attempts: parts.attempts,
-    },
+    ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt, attempts: parts.attempts },
     realNow: clock.realNow,
     onAccepted: (merchant) => dispatcher.noteAccepted(merchant),
     onRoom: (merchant, accepted) => dispatcher.noteRecorded(merchant, accepted),

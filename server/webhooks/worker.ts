@@ -63,7 +63,6 @@ export class Worker {
 
   /**
    * Begins the attempts of claimed deliveries, or gives the claims back when this worker is stopping.
-   *
    * @param leaseEndsMs when the claims end, on the clock of `performance.now()`
    */
   async begin(attempts: readonly Attempt[], leaseEndsMs: number): Promise<void> {
@@ -76,7 +75,6 @@ export class Worker {
 
   /**
    * Begins no further attempt from now on, and gives the claims back.
-   *
    * @param drainMs milliseconds after which the attempts under way are cut off
    */
   stop(drainMs: number): void {

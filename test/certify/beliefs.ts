@@ -30,11 +30,7 @@ export async function askState({ state }: ExamOptions, facts: Facts): Promise<Be
 }
 
 /** Asks until the belief is as wanted, for at most `--settle`, and resolves with the last one. */
-export async function untilBelief(
-  options: ExamOptions,
-  facts: Facts,
-  isWanted: (belief: Belief) => boolean,
-): Promise<Belief> {
+export async function untilBelief(options: ExamOptions, facts: Facts, isWanted: (belief: Belief) => boolean) {
   const end = performance.now() + options.settleMs;
   for (;;) {
     const belief = await askState(options, facts);

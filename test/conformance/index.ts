@@ -70,7 +70,6 @@ const READERS: Readonly<Record<string, (text: string, name: string) => string>> 
 
 /**
  * Makes every check that the options allow, one after the other.
- *
  * @returns the report, and the same as JUnit XML
  * @throws CannotRun when an address or a token is wrong, the service can't be reached, or no check is selected
  */

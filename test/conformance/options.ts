@@ -133,7 +133,6 @@ const defineConform = (name: string) =>
 
 /**
  * Reads the command line. Tokens are better set in the environment, where other users of the machine don't see them.
- *
  * @param name how the command is run
  * @throws CommanderError when an option is wrong or missing, or on request for the help: it has been printed
  * @throws CannotRun when an address or a token is wrong, which are not repeated

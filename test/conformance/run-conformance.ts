@@ -18,13 +18,9 @@ export type ConformReport = Report & {
 
 /**
  * Runs every check that the options allow, one after the other, and resolves with the results.
- *
  * @throws CannotRun when the service can't be reached, refuses the token, or no check is selected
  */
-export async function runConformance(
-  options: ConformOptions,
-  listener: Listener = {},
-): Promise<ConformReport> {
+export async function runConformance(options: ConformOptions, listener: Listener = {}) {
   const { contract, all } = prepare();
   const checks = chooseChecks(all, options);
   const kit = createKit(options, contract);

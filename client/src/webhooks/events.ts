@@ -49,12 +49,7 @@ export function parseEvent(body: string): WebhookEvent | undefined {
   return { type: "unknown", name, timestamp, sequence, data };
 }
 
-type UnverifiedEvent = {
-  type: string;
-  timestamp: string;
-  sequence: number;
-  data: Record<string, unknown>;
-};
+type UnverifiedEvent = { type: string; timestamp: string; sequence: number; data: Record<string, unknown> };
 
 function isEvent(value: unknown): value is UnverifiedEvent {
   return (

@@ -31,7 +31,6 @@ export function expressWebhookHandler(options: SeparatedWebhookOptions): Express
  *
  * It responds with 204 when `onEvent` has resolved, 400 with a reason when the delivery can't be verified, 413 to a body of
  * more than 64 KiB, and 500 when `onEvent` throws, so that the delivery is retried.
- *
  * @throws TypeError when `secretKey` is missing
  */
 export function expressWebhookHandler(options: WebhookHandlerOptions): ExpressHandler;

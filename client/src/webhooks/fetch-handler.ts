@@ -10,7 +10,6 @@ export function fetchWebhookHandler(options: SeparatedWebhookOptions): FetchHand
  *
  * It responds with 204 when `onEvent` has resolved, 400 with a reason when the delivery can't be verified, 413 to a body of
  * more than 64 KiB, and 500 when `onEvent` throws, so that the delivery is retried.
- *
  * @throws TypeError when `secretKey` is missing
  */
 export function fetchWebhookHandler(options: WebhookHandlerOptions): FetchHandler;
@@ -23,15 +22,12 @@ export function fetchWebhookHandler(options: WebhookHandlerOptions): FetchHandle
 }
 
 async function readBody(request: Request): Promise<Uint8Array> {
-  if (request.bodyUsed) {
-    throw new TypeError("The body was read already: pass on the unread request.");
-  }
+  if (request.bodyUsed) throw new TypeError("The body was read already: pass on the unread request.");
   const collector = collectBody();
   const reader = request.body?.getReader();
   try {
-    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
       collector.add(chunk.value);
-    }
   } finally {
     await reader?.cancel(); // The rest of a body that is too long is not read.
   }

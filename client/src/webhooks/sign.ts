@@ -17,7 +17,6 @@ export type SignedDelivery = {
 
 /**
  * Creates a delivery for tests of a receiver, signed as the service signs.
- *
  * @param content the event, or a string that is signed unchanged, such as an event of a later version or an invalid body
  * @throws TypeError when `secretKey` is missing
  *
@@ -56,13 +55,11 @@ type Sign = (content: SignedContent) => string;
 
 /**
  * Signs as the service does, under a subscription's `secretKey`.
- *
  * @throws TypeError when the secret is empty or not a string, as a missing setting would be
  */
 export function createSign(secretKey: string): Sign {
-  if (typeof secretKey !== "string" || secretKey === "") {
+  if (typeof secretKey !== "string" || secretKey === "")
     throw new TypeError("secretKey is missing: pass the one of your subscription.");
-  }
   const key = toKey(secretKey);
   return ({ webhookId, timestamp, body }) => {
     const content = new TextEncoder().encode(`${webhookId}.${timestamp}.${body}`);

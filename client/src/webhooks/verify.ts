@@ -25,7 +25,6 @@ const TOLERANCE_SECONDS = 300;
 
 /**
  * Verifies that a delivery comes from the service, unchanged, and was sent within the last five minutes.
- *
  * @param rawBody the body exactly as received, before anything parsed it
  * @param secretKey the `secretKey` of the subscription, or several, any of which may have signed the delivery
  * @throws WebhookVerificationError when the verification fails; `reason` says why
@@ -49,7 +48,6 @@ export type Verify = (
 
 /**
  * Reads the secrets once for all deliveries.
- *
  * @throws TypeError when there is no secret, or one is empty or not a string
  */
 export function createVerify(secretKey: WebhookSecrets): Verify {
@@ -125,9 +123,8 @@ function findHeader(headers: Exclude<WebhookHeaders, Headers>, name: string): st
 
 /** Reads the seconds. Strict, because the text of the number is signed, and `17e8` or ` 17` is another text. */
 function checkTimestamp(text: string, now: Date): number {
-  if (!/^[1-9]\d{0,11}$/.test(text)) {
+  if (!/^[1-9]\d{0,11}$/.test(text))
     throw refusal("invalid-timestamp", "webhook-timestamp is not a whole number of seconds.");
-  }
   const age = Math.floor(now.getTime() / 1000) - Number(text);
   // Not `>`: the age is not a number when our clock gives no valid date.
   if (!(age <= TOLERANCE_SECONDS)) throw refusal("timestamp-too-old", `The attempt is ${age} s old.`);

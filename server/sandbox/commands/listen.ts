@@ -82,10 +82,7 @@ async function startReceiver(listener: RequestListener): Promise<{ url: string; 
   return { url: `http://127.0.0.1:${port}/`, close };
 }
 
-async function subscribe(
-  receiverUrl: string,
-  { url, token, events, secretKey, signal }: ListenOptions,
-): Promise<string> {
+async function subscribe(receiverUrl: string, { url, token, events, secretKey, signal }: ListenOptions) {
   const client = createClient({ baseUrl: url, accessToken: token });
   const subscriptionDetails = toDetails(events);
   const result = await client
@@ -107,9 +104,8 @@ function toDetails(events: readonly string[]): SubscriptionRequest["subscription
 }
 
 function describeNoResponse(error: unknown, url: string): string {
-  if (error instanceof UnexpectedResponseError) {
+  if (error instanceof UnexpectedResponseError)
     return `The server at ${url} is not a sandbox: ${error.message}`;
-  }
   return `No sandbox responds at ${url}. Start one with \`npm start\`, or name another with --url.`;
 }
 

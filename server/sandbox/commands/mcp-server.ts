@@ -85,7 +85,6 @@ const TOOLS: readonly Tool[] = [
 
 /**
  * A server of the Model Context Protocol whose tools use the sandbox at an address of this machine, and nothing else.
- *
  * @throws NotASandboxError
  */
 export async function createMcpServer(options: McpOptions): Promise<McpServer> {

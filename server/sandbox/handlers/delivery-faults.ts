@@ -126,11 +126,7 @@ async function toOne(made: Promise<MadeAttempt[]>): Promise<MadeAttempt> {
 }
 
 /** An attempt that sends nothing. */
-async function hold(
-  kind: FaultKind,
-  { realNow }: AttemptOptions,
-  outcome: MadeAttempt["outcome"],
-): Promise<MadeAttempt> {
+async function hold(kind: FaultKind, { realNow }: AttemptOptions, outcome: MadeAttempt["outcome"]) {
   const error = `not sent: the fault ${kind} held it`;
   return { at: realNow(), status: null, error, milliseconds: 0, bodyStart: null, timedOut: false, outcome };
 }

@@ -46,9 +46,8 @@ export function paymentHandlers({
       const settledAt = settlementOf(status, body, now);
       const error = settledAt && settlementError(settledAt, now);
       if (error) return invalid("/settledAt", error);
-      if (body.settledAt !== undefined && !settledAt) {
+      if (body.settledAt !== undefined && !settledAt)
         return invalid("/settledAt", `is not for a payment that is ${status}; leave it out`);
-      }
       const { requestKey = null, clientReferenceId = null } = body;
       const payment = await store.insertPayment({
         merchant,

@@ -257,7 +257,6 @@ export async function readShards(db: Db): Promise<Shard[]> {
 
 /**
  * Runs a statement with items, in one call.
- *
  * @param db of the machine with the rows of all items
  * @param shardOf the shard of each merchant
  * @returns the rows, which are of JSON

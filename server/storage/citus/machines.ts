@@ -90,7 +90,6 @@ function repeatEvery(ms: number, work: () => Promise<void>): () => Promise<void>
  * Connects when it is needed. By `select 1` on a connection of its own it notices a machine that does not respond, be it
  * silent or gone: then the statements under way are cut, so that nobody waits for their results, and the next ones are refused
  * until the machine responds again. As long as it responds to other statements, it is only slow.
- *
  * @param onMoved called after a statement has found that its rows are no longer here
  */
 function createMachine(

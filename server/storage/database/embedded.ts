@@ -19,7 +19,6 @@ const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
 
 /**
  * Opens the embedded PostgreSQL of a data folder for this process alone, or a new one in memory.
- *
  * @returns the store, and the function that unlocks the folder, to be called after the store is closed
  * @throws DataDirLockedError when another process uses the folder
  * @throws DataDirUnusableError when it can't be written, or its disk is full

@@ -46,7 +46,6 @@ export class DataDirIncompleteError extends Error {
  * operating system releases it when the process ends, even if it is killed, and keeps it while the process is paused.
  *
  * Nothing else may open that file: closing any other handle to it would release the lock.
- *
  * @returns the function that releases the lock
  * @throws DataDirLockedError when another process holds it
  * @throws DataDirUnusableError when it can't be written

@@ -14,7 +14,6 @@ type Runner = Pick<PGlite | Transaction, "query" | "exec">;
 /**
  * The embedded store with its statements prepared: parsing and planning them each time takes longer than executing them. The
  * values are written as literals, because `execute` takes no parameters.
- *
  * @param onError called with the error of each statement that fails
  */
 export function toPreparedPGlite(pglite: PGlite, onError: (error: unknown) => void = () => {}): PGlite {

@@ -11,7 +11,6 @@ export type WriteCheck = {
 export type WriteCheckParts = {
   /**
    * Runs statements; resolves with the rows of the last one.
-   *
    * @param options.anew on a new connection, after all idle ones were ended: each keeps the mode in which it was opened
    */
   run(text: string, options: { anew: boolean }): Promise<readonly unknown[]>;

@@ -44,7 +44,6 @@ export type Reconciled =
  * Makes the database agree with what the payment system knows of a refund, as after a restore: it must never be paid again, and
  * its requestKey must be found used. All in one transaction, which locks the original payment first (D12a). Repeating it changes
  * nothing.
- *
  * @param now the domain's time (D30)
  */
 export async function reconcileRefund(db: Db, refund: KnownRefund, now: Date): Promise<Reconciled> {
@@ -147,9 +146,7 @@ async function insertMissing(changes: Changes): Promise<Reconciled> {
   const unheld = await requireHold(changes);
   if (unheld) return unheld;
   await insertRefund(changes);
-  if (isAuthorized) {
-    await markPaid(transaction, refund, refund.paymentId);
-  }
+  if (isAuthorized) await markPaid(transaction, refund, refund.paymentId);
   return "inserted";
 }
 

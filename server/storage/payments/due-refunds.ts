@@ -98,7 +98,6 @@ type BatchOptions = Required<Pick<DueOptions, "onAuthorized" | "transaction">> &
  * Authorizes every refund that is due and not held, in small transactions of one merchant each. It takes what no other
  * transaction has locked, so that it neither waits nor makes others wait. Several processes may run it at once, and each refund
  * still changes once.
- *
  * @param now the domain's time (D30)
  */
 export async function authorizeDue(

@@ -126,7 +126,6 @@ export type PaymentChoice = {
 /**
  * The payments and refunds of a merchant, newest first. Records that are added while a caller reads the pages come
  * before the first page and do not shift the others.
- *
  * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
  */
 export async function listPayments(

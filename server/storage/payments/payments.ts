@@ -48,7 +48,6 @@ export type TransitionResult =
 
 /**
  * Stores an original payment.
- *
  * @returns the record, or undefined when this merchant has used the paymentId or the requestKey already
  */
 export async function insertPayment(db: Db, payment: NewPayment): Promise<DebitRecord | undefined> {
@@ -199,7 +198,6 @@ export type ChangedRefund = PaymentKey & { readonly trace: TraceContext | undefi
  * Changes the status of the refunds of a merchant that a condition on `payments` selects, with their history and one event for
  * each. The transaction must hold the locks of their original payments (D12a), and the condition must select no more than
  * `REFUNDS_AT_ONCE`, and only those whose status has such a transition.
- *
  * @returns the refunds that changed
  */
 export async function transitionRefunds(

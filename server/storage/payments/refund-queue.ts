@@ -47,7 +47,6 @@ type Saving = { readonly refund: NewRefund; readonly timeLimit: TimeLimit };
 /**
  * Collects the refunds that arrive while a statement is in progress into the next statement of that kind, so that they share
  * its round trip and its commit. A refund whose payment another transaction has locked waits on its own.
- *
  * @param onRun called with the number of refunds of each statement
  */
 export function createRefundQueue(statements: RefundStatements, onRun?: OnRun): RefundQueue {

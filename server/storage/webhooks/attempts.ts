@@ -36,7 +36,6 @@ export type EndedAttempt = Claim &
  *
  * The commit does not wait for the disk: results that a crash of the database loses leave their deliveries claimed, and they
  * are sent again when the lease has run out. A claim does wait, because a lost one could be sent twice at the same time.
- *
  * @returns the webhookIds of the results that were written
  */
 export async function recordAttempts(db: Db, attempts: readonly EndedAttempt[]): Promise<Set<string>> {

@@ -10,7 +10,6 @@ const COUNT_IN_HAND: RawBuilder<number> = sql`select count(*)::integer from deli
 /**
  * Frees the deliveries whose lease has run out: their server is dead, or paused. It leaves out what another transaction has locked,
  * because the dispatch of all deliveries would wait for it.
- *
  * @param options.all also those whose lease still runs; only when no other server can be using this store
  */
 export async function freeLeases(db: Db, { all = false } = {}): Promise<void> {
@@ -29,7 +28,6 @@ export type Waiting = InHand & { /** Whether one is due. */ readonly due: boolea
 /**
  * A page of the subscriptions with waiting deliveries, in the order of their keys. The recursion jumps in the index from one
  * subscription to the next, so each costs the same whether one delivery waits or a hundred thousand do.
- *
  * @param page.now the domain's time (D30)
  * @param page.after the last key of the page before
  */
@@ -146,7 +144,6 @@ export type ClaimedRow = Omit<Attempt, "secretCiphertexts"> & {
  * has grown. One lookup gets all ids: a join with the ids that are due would search all of these for each row. The merchant of
  * an event and of a subscription is compared by an expression that no index has, because on tables without statistics
  * PostgreSQL would read all events of the merchant for each delivery.
- *
  * @param parts.limits rows of a subscription_key, a merchant and how many to claim
  */
 export function claimStatement(

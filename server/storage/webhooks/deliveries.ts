@@ -59,7 +59,6 @@ const DELIVERY_COLUMNS = sql`d.webhook_id as "webhookId", d.subscription_key as 
 /**
  * The deliveries of a merchant, newest event first, with their attempts, by one statement: an attempt that ends meanwhile is
  * either in the list and has changed its delivery, or neither.
- *
  * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
  */
 export async function listDeliveries(
@@ -127,10 +126,7 @@ export async function findSentDelivery(
 
 type AttemptsOf = { merchant: string; webhookId: string; limit: number };
 
-async function listAttempts(
-  db: Db,
-  { merchant, webhookId, limit }: AttemptsOf,
-): Promise<SentAttemptRecord[]> {
+async function listAttempts(db: Db, { merchant, webhookId, limit }: AttemptsOf) {
   const { rows } = await sql<SentAttemptRecord>`
     select at, domain_at as "domainAt", status, error, milliseconds, response as "bodyStart" from delivery_attempts
     where webhook_id = ${webhookId} and merchant = ${merchant} order by number desc
@@ -141,7 +137,6 @@ async function listAttempts(
 /**
  * Makes a delivery due now, in any state and with the same webhook id. One that waits for its next attempt goes on with its
  * schedule; one that is finished is sent exactly once more (D23). During an attempt it is due after that attempt.
- *
  * @param now the domain's time (D30)
  * @returns the delivery after the change, or undefined when the merchant has none with this id whose subscription is live: an
  *   ended one has no secret to sign with

@@ -40,10 +40,7 @@ export type EncryptionKeys = {
 /** Data keys that are kept in memory, so that each is unwrapped once and not for each delivery. */
 const MAX_DATA_KEYS = 10_000;
 
-type DataKey = {
-  key: Buffer;
-  wrapped: Buffer;
-};
+type DataKey = { key: Buffer; wrapped: Buffer };
 
 /** @param keys the first one encrypts, the others only decrypt */
 export function createEncryptionKeys(keys: readonly WrappingKey[]): EncryptionKeys {
@@ -171,7 +168,6 @@ export async function readKeyUses(db: Db): Promise<KeyUse[]> {
 /**
  * The configured keys, or without any that of the embedded sandbox, which is created once and kept in its data folder. Call it
  * only while the folder is locked.
- *
  * @throws ConfigError when a key is missing that some deliveries need to be signed: each of them would use up its attempts
  */
 export async function openEncryptionKeys(

@@ -1,5 +1,4 @@
 import { type Sandbox, startSandbox } from "../../../server/sandbox/index.ts";
-import type { Report } from "../../reporting/report.ts";
 import { chooseChecks, type Listener, runChecks } from "../../reporting/run-checks.ts";
 import type { CallerOptions } from "../options.ts";
 import { callerChecks } from "./checks.ts";
@@ -9,15 +8,10 @@ export { callerChecks };
 
 /**
  * Examines the program that issues refunds.
- *
  * @param given a sandbox that nobody else uses meanwhile; without one, the exam starts and closes its own
  * @throws CannotRun when no check is selected
  */
-export async function examineCaller(
-  options: CallerOptions,
-  listener: Listener = {},
-  given?: Sandbox,
-): Promise<Report> {
+export async function examineCaller(options: CallerOptions, listener: Listener = {}, given?: Sandbox) {
   const checks = chooseChecks(callerChecks, options);
   const sandbox = given ?? (await startSandbox({ settings: { SERVE_DOCS: "false" } }));
   try {

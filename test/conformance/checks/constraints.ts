@@ -111,9 +111,8 @@ async function sendAll<Sent extends ConstraintRequest>(
 ): Promise<void> {
   const waiting = pickSome(requests, kit.options.sample);
   const sendNext = async () => {
-    for (let request = waiting.shift(); request; request = waiting.shift()) {
+    for (let request = waiting.shift(); request; request = waiting.shift())
       expectResponse(request, await kit.send(toSpec(kit, request.call)), request.name);
-    }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, sendNext));
 }

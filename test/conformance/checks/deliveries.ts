@@ -16,9 +16,7 @@ import {
 
 const MAX_BYTES = 20_000;
 
-const WITH_RECEIVER = {
-  preconditions: [PRECONDITIONS.token, PRECONDITIONS.receiver, PRECONDITIONS.failed],
-};
+const WITH_RECEIVER = { preconditions: [PRECONDITIONS.token, PRECONDITIONS.receiver, PRECONDITIONS.failed] };
 
 export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER, [
   {

@@ -51,9 +51,8 @@ function kindOf({ paymentId }: Node): PaymentKind | undefined {
 
 async function sendExample(kit: Kit, operation: Operation, example: Example): Promise<void> {
   const documented = operation.responses.find(({ name }) => name === example.name);
-  if (!documented || !isNode(documented.value) || !isNode(example.value)) {
+  if (!documented || !isNode(documented.value) || !isNode(example.value))
     throw new Error(`the document has no response named ${example.name}`);
-  }
   const id = operation.id as OperationId; // the document has no others
   const body =
     id === "issueRefund"

@@ -25,9 +25,8 @@ export const KEY_CHECKS: Check[] = defineGroup("requestKey", WITH_TOKEN, [
       const refund = refundOf(kit);
       expectRefund(await issue(kit, refund));
       const others = [{ amount: { currency: "USD", value: 0.02 } }, { clientReferenceId: "another" }];
-      for (const other of others) {
+      for (const other of others)
         expectProblem(await issue(kit, { ...refund, ...other }), "DUPLICATE_REQUEST_KEY");
-      }
     },
   },
   {
@@ -91,9 +90,8 @@ export const KEY_CHECKS: Check[] = defineGroup("requestKey", WITH_TOKEN, [
     preconditions: [PRECONDITIONS.payment],
     async run(kit) {
       const key = `${kit.newKey()}-\u00e9`;
-      for (const requestKey of [key, key.toUpperCase(), `${key} `, key.normalize("NFD")]) {
+      for (const requestKey of [key, key.toUpperCase(), `${key} `, key.normalize("NFD")])
         expectRefund(await issue(kit, refundOf(kit, { requestKey })));
-      }
     },
   },
   {

@@ -18,9 +18,7 @@ function each<Value>(
 const challenge = (error: string) => ({
   "WWW-Authenticate": new RegExp(`^Bearer\\b.*\\berror="${error}"`, "i"),
 });
-const forbidden = {
-  expected: { status: 403, code: "FORBIDDEN", headers: challenge("insufficient_scope") },
-};
+const forbidden = { expected: { status: 403, code: "FORBIDDEN", headers: challenge("insufficient_scope") } };
 
 const TOKENS: Record<string, Differences> = {
   "a scheme in small letters": { headers: { Authorization: "bearer {own}" }, check: "access.scheme-case" },
@@ -158,10 +156,7 @@ function addressesOf(id: OperationId): Record<string, Differences> {
 }
 
 const wholeRows = (Object.keys(PATHS) as OperationId[]).flatMap((id) => {
-  const good = JSON.stringify({
-    ...BODIES[id],
-    ...(id === "issueRefund" && { requestKey: "key-of-text" }),
-  });
+  const good = JSON.stringify({ ...BODIES[id], ...(id === "issueRefund" && { requestKey: "key-of-text" }) });
   const rows = { ...TOKENS, ...ACCEPTS, ...malformedOf(good), ...sizesOf(id, good), ...addressesOf(id) };
   return Object.entries(rows).map(([name, differences]) => row(id, name, differences));
 });

@@ -70,10 +70,5 @@ export function usePaged<Item>({ key, topics, load }: Source<Item>): Paged<Item>
     };
   }, [key]);
   const { loaded, problem } = state.key === key ? state : {};
-  return {
-    items: loaded?.items,
-    problem,
-    hasMore: loaded?.nextCursor != null,
-    more: () => more.current(),
-  };
+  return { items: loaded?.items, problem, hasMore: loaded?.nextCursor != null, more: () => more.current() };
 }

@@ -101,13 +101,11 @@ function Mark({ label }: { label: string }) {
 }
 
 function inWords({ paymentStatus, errorDetails, due }: Refund, { settledAt }: Debit): string {
-  if (paymentStatus === "TERMINAL_FAILED") {
+  if (paymentStatus === "TERMINAL_FAILED")
     return `TERMINAL_FAILED with ${errorDetails?.errorCode}: ${errorDetails?.errorMessage}`;
-  }
   if (paymentStatus === "AUTHORIZED") return "AUTHORIZED: the money is on its way.";
-  if (!due || settledAt === null) {
+  if (!due || settledAt === null)
     return "PENDING until its wait after settlement is over. The payment has not settled yet.";
-  }
   const skipped = due.holidays.length > 0 ? `, ${due.holidays.join(" and ")} skipped` : "";
   return `PENDING because the payment settled on ${toEastern(settledAt)}; due ${toEastern(due.at)}${skipped}.`;
 }

@@ -69,11 +69,7 @@ export function Payments() {
           },
           { head: "Status", kind: "state", cell: ({ status }) => <Status value={status} /> },
           { head: "Amount", kind: "money", cell: ({ amount }) => toDollars(amount) },
-          {
-            head: "Left to refund",
-            kind: "money",
-            cell: (payment) => toDollars(leftToRefund(payment)),
-          },
+          { head: "Left to refund", kind: "money", cell: (payment) => toDollars(leftToRefund(payment)) },
           {
             head: "Settled",
             kind: "time",
@@ -90,9 +86,7 @@ const idOf = ({ paymentId }: Debit) => paymentId;
 
 async function create(body: object): Promise<Result<unknown>> {
   const { amount, ...fields } = body as Partial<SandboxSchemas["NewPayment"]>;
-  const created = await sandbox.POST("/sandbox/payments", {
-    body: { ...fields, amount: inDollars(amount) },
-  });
+  const created = await sandbox.POST("/sandbox/payments", { body: { ...fields, amount: inDollars(amount) } });
   if (created.data) location.hash = toHash("payments", created.data.paymentId);
   return created;
 }
