@@ -255,12 +255,7 @@ export async function readShards(db: Db): Promise<Shard[]> {
   return rows;
 }
 
-/**
- * Runs a statement with items, in one call.
- * @param db of the machine with the rows of all items
- * @param shardOf the shard of each merchant
- * @returns the rows, which are of JSON
- */
+/** Runs a statement with items, in one call to the machine that has the rows of all. Returns the rows, which are of JSON. */
 export async function callOnShards<Row>(
   db: Db,
   work: keyof typeof STATEMENTS,

@@ -8,7 +8,7 @@ export type WriteCheck = {
   check(): Promise<void>;
 };
 
-export type WriteCheckParts = {
+type WriteCheckParts = {
   /**
    * Runs statements; resolves with the rows of the last one.
    * @param options.anew on a new connection, after all idle ones were ended: each keeps the mode in which it was opened

@@ -78,19 +78,14 @@ async function reconcileExisting(changes: Changes, existing: PaymentRecord): Pro
   if (existing.status !== refund.status && !isBehind) return { differs: `status is ${existing.status} here` };
   const obstacle = isBehind ? obstacleTo(changes) : undefined;
   if (obstacle) return obstacle;
-  const paid = await readPayout(transaction, refund);
-  if (paid) return "unchanged";
+  if (await readPayout(transaction, refund)) return "unchanged";
   const unheld = await requireHold(changes);
   if (unheld) return unheld;
   await markPaid(transaction, refund, refund.paymentId);
   if (isBehind) {
+    const change = { to: "AUTHORIZED", at: now, failure: null } as const;
     const which = isOneOf(refund.merchant, [refund.paymentId]);
-    await transitionRefunds(transaction, refund.merchant, {
-      which,
-      to: "AUTHORIZED",
-      at: now,
-      failure: null,
-    });
+    await transitionRefunds(transaction, refund.merchant, { which, ...change });
   }
   return "kept";
 }
@@ -127,11 +122,10 @@ function compare(refund: KnownRefund, existing: RefundRecord): string[] {
 function obstacleTo({ refund, original }: Changes): { differs: string } | undefined {
   const isFailed = original.status === "FAILED" || original.status === "COVERED";
   const fits = refund.status === "AUTHORIZED" ? original.status === "SETTLED" : isFailed;
-  return fits
-    ? undefined
-    : {
-        differs: `status can't be ${refund.status}, because the original payment is ${original.status} here`,
-      };
+  if (fits) return undefined;
+  return {
+    differs: `status can't be ${refund.status}, because the original payment is ${original.status} here`,
+  };
 }
 
 async function insertMissing(changes: Changes): Promise<Reconciled> {
@@ -155,10 +149,8 @@ const SEQUENCE = { AUTHORIZED: 2, TERMINAL_FAILED: 3 } as const;
 
 async function insertRefund({ transaction, refund, original, now }: Changes): Promise<void> {
   const { merchant, paymentId, status, clientReferenceId, authorizedAt } = refund;
-  const failure: RefundFailure | null =
-    status === "AUTHORIZED"
-      ? null
-      : failureBy(original.status === "COVERED" ? "original-covered" : "original-failed");
+  const trigger = original.status === "COVERED" ? "original-covered" : "original-failed";
+  const failure: RefundFailure | null = status === "AUTHORIZED" ? null : failureBy(trigger);
   const history: HistoryEntry[] = [{ status: "AUTHORIZED", at: authorizedAt.toISOString() }];
   if (failure) history.push({ status, at: now.toISOString() });
   const [sequence, at] = [SEQUENCE[status], failure ? now : authorizedAt];
@@ -188,9 +180,7 @@ async function markPaid(transaction: Db, { merchant, paymentId }: PaymentKey, pa
 
 /** Refunds of a merchant who is not held could be paid in the middle of it. */
 async function requireHold({ transaction, refund }: Changes): Promise<{ error: string } | undefined> {
-  const { rows } = await sql<{
-    held: boolean;
-  }>`select ${isHeld(sql`${refund.merchant}::text`)} as held`.execute(transaction);
-  if (rows[0]?.held) return undefined;
+  const { rows } = await sql`select where ${isHeld(sql`${refund.merchant}::text`)}`.execute(transaction);
+  if (rows.length > 0) return undefined;
   return { error: "its merchant's refunds must be held while they are changed; run hold first" };
 }

@@ -119,7 +119,9 @@ async function transitionOriginal(db: Db, request: TransitionRequest): Promise<T
       : [];
     const payment = await updateDebit(transaction, current, request);
     // After it: only refunds of settled payments may have a due date.
-    if (request.settledAt) await setDue(transaction, request, refundDueAt(request.settledAt));
+    const dueAt = request.settledAt && refundDueAt(request.settledAt);
+    for (const which of dueAt ? await partsOfRefunds(transaction, request, ["PENDING"]) : [])
+      await sql`update payments set due_at = ${dueAt}::timestamptz where ${which}`.execute(transaction);
     await emitEvent(transaction, payment, request.now);
     return { kind: "changed", payment, failedRefunds };
   });
@@ -145,11 +147,6 @@ async function updateDebit(transaction: Db, current: DebitRecord, request: Trans
     set status = ${status}, settled_at = ${settledAt}::timestamptz, history = ${JSON.stringify(history)}::jsonb${sum}
     where payment_id = ${current.paymentId} and merchant = ${current.merchant}`.execute(transaction);
   return { ...current, status, settledAt, history, refundedCents };
-}
-
-async function setDue(transaction: Db, payment: PaymentKey, dueAt: Date): Promise<void> {
-  for (const which of await partsOfRefunds(transaction, payment, ["PENDING"]))
-    await sql`update payments set due_at = ${dueAt}::timestamptz where ${which}`.execute(transaction);
 }
 
 /** Fails the refunds that have not failed yet, and returns them. */

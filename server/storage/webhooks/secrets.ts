@@ -49,15 +49,15 @@ export function createEncryptionKeys(keys: readonly WrappingKey[]): EncryptionKe
   const byWrapped = createCache<KeyObject>();
   const [first] = keys;
 
-  async function createDataKey(): Promise<DataKey> {
+  function createDataKey(): DataKey {
     if (!first) throw new Error("no key to encrypt with");
     const key = randomBytes(KEY_BYTES);
-    return { key, wrapped: await first.wrap(key) };
+    return { key, wrapped: first.wrap(key) };
   }
 
   return {
     async encrypt(merchant, plaintext) {
-      const { key, wrapped } = await byMerchant(merchant, createDataKey);
+      const { key, wrapped } = byMerchant(merchant, createDataKey);
       const head = Buffer.alloc(WRAPPED_AT, VERSION);
       first?.id.copy(head, 1);
       head.writeUInt16BE(wrapped.length, LENGTH_AT);
@@ -68,9 +68,7 @@ export function createEncryptionKeys(keys: readonly WrappingKey[]): EncryptionKe
       const wrappingKey = keys.find(({ id }) => id.equals(keyId));
       if (!wrappingKey) throw new Error("the key that encrypted this secret is not configured");
       const cacheKey = `${keyId.toString("latin1")}${wrapped.toString("latin1")}`;
-      const dataKey = await byWrapped(cacheKey, async () =>
-        createSecretKey(await wrappingKey.unwrap(wrapped)),
-      );
+      const dataKey = byWrapped(cacheKey, () => createSecretKey(wrappingKey.unwrap(wrapped)));
       return unseal(dataKey, toContext(merchant), sealed).toString("utf8");
     },
     isCurrent: (stored) =>
@@ -93,18 +91,14 @@ function toContext(merchant: string): Buffer {
   return Buffer.concat([Buffer.of(VERSION), Buffer.from(merchant, "utf8")]);
 }
 
-/** Concurrent lookups share one result; a failure is not remembered. */
 function createCache<Value>() {
-  const known = new Map<string, Promise<Value>>();
-  return (name: string, create: () => Promise<Value>): Promise<Value> => {
-    const present = known.get(name);
-    if (present) return present;
+  const known = new Map<string, Value>();
+  return (name: string, create: () => Value): Value => {
+    const value = known.get(name) ?? create();
     const [oldest] = known.keys();
-    if (known.size >= MAX_DATA_KEYS && oldest !== undefined) known.delete(oldest);
-    const created = create();
-    known.set(name, created);
-    created.catch(() => known.delete(name));
-    return created;
+    if (known.size >= MAX_DATA_KEYS && !known.has(name) && oldest !== undefined) known.delete(oldest);
+    known.set(name, value);
+    return value;
   };
 }
 
@@ -112,9 +106,9 @@ function createCache<Value>() {
 export type WrappingKey = {
   /** 4 bytes that are stored beside what it has wrapped, and disclose nothing. */
   readonly id: Buffer;
-  wrap(dataKey: Buffer): Promise<Buffer>;
-  /** Rejects for anything that this key has not wrapped. */
-  unwrap(wrapped: Buffer): Promise<Buffer>;
+  wrap(dataKey: Buffer): Buffer;
+  /** Throws for anything that this key has not wrapped. */
+  unwrap(wrapped: Buffer): Buffer;
 };
 
 export const KEY_BYTES = 32;
@@ -145,11 +139,7 @@ export function ownKey(key: Buffer): WrappingKey {
   if (key.length !== KEY_BYTES)
     throw new Error(`an encryption key has ${KEY_BYTES} bytes, not ${key.length}`);
   const id = createHash("sha256").update("key id").update(key).digest().subarray(0, KEY_ID_BYTES);
-  return {
-    id,
-    wrap: async (dataKey) => seal(key, id, dataKey),
-    unwrap: async (wrapped) => unseal(key, id, wrapped),
-  };
+  return { id, wrap: (dataKey) => seal(key, id, dataKey), unwrap: (wrapped) => unseal(key, id, wrapped) };
 }
 
 /** Secrets of live subscriptions that one key has encrypted. */
