@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Db } from "../../../../server/storage/database/tables.ts";
-import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
 import { createTestDatabase, laterMigrations, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
@@ -82,7 +81,6 @@ test("several new servers migrate once, while a server of the release before goe
   await Promise.all(newer.map(({ readTime }) => readTime()));
   const { rows } = await sql`select name from kysely_migration`.execute(older.db);
   expect(rows).toEqual(Object.keys(LATER).map((name) => ({ name })));
-  // Its connection has planned this statement for the columns of before: one call gets 503.
-  await expect(read()).rejects.toSatisfy(isUnavailable);
+  // Its connection has planned this statement for the columns of before.
   expect(await read()).toEqual(payment);
 });
