@@ -1,13 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type RawBuilder,
-  sql,
-} from "kysely";
+import { Kysely, PostgresDialect, type RawBuilder, sql } from "kysely";
 import pg from "pg";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Database } from "../database/database.ts";
@@ -67,9 +59,8 @@ const STATEMENTS = {
 };
 
 /** Tables whose rows belong to one merchant. Each comes after the one that it refers to. */
-export const BY_MERCHANT = "payments payouts_waiting events subscriptions deliveries delivery_attempts".split(
-  " ",
-);
+const MERCHANTS = "payments payouts_waiting events subscriptions deliveries delivery_attempts";
+export const BY_MERCHANT = MERCHANTS.split(" ");
 
 const SHARD_TABLES = [...BY_MERCHANT, "clock", "holds"];
 
@@ -83,23 +74,14 @@ export function nameTables(text: string, tables: ShardTables): string {
   return text.replace(NAMES_OF_TABLES, (name) => tables[name] ?? name);
 }
 
-/** Only for text: it has no connection. */
-const writer = new Kysely({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-});
+/** Only for text: it never connects. */
+const writer = new Kysely({ dialect: new PostgresDialect({ pool: () => Promise.reject() }) });
 
 /** The text of a statement; its values are those that never change, such as the name of a channel. */
 function toText(statement: RawBuilder<unknown>, tables: ShardTables): string {
   const { sql: text, parameters } = statement.compile(writer);
-  const toLiteral = (value: unknown) => sql.lit(value).compile(writer).sql;
-  return nameTables(text, tables).replace(/\$(\d+)/g, (_, number) =>
-    toLiteral(parameters[Number(number) - 1]),
-  );
+  const literals = parameters.map((value) => sql.lit(value).compile(writer).sql);
+  return nameTables(text, tables).replace(/\$(\d+)/g, (_, number) => literals[Number(number) - 1] ?? "");
 }
 
 const MOVED = "is not on this machine";
@@ -114,9 +96,8 @@ export function hasMoved(error: unknown): boolean {
  * machine meanwhile, and a transaction that locks a whole table waits. Only the owner of the tables may take these locks, so it runs with
  * the owner's rights, for every role that may add payments. A statement that follows sees everything that was committed before.
  */
-const enterShards = (
-  names: ShardTables,
-) => `(shards bigint[]) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+const enterShards = (names: ShardTables) => `
+  (shards bigint[]) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     if not has_any_column_privilege(session_user, '${names.payments}', 'insert') then
       raise exception 'only roles that may add payments use their shards' using errcode = 'insufficient_privilege';
@@ -177,10 +158,8 @@ function onShard(tables: ShardTables): string {
 }
 
 /** Runs it on the shard with this id. A text with the name of its function would be planned each time. */
-const onAnyShard = (
-  shards: readonly string[],
-) => `(shard bigint, work text, items json, further json) returns json
-  language plpgsql as $$
+const onAnyShard = (shards: readonly string[]) => `
+  (shard bigint, work text, items json, further json) returns json language plpgsql as $$
   begin
     case shard
       ${shards.map((shard) => `when ${shard} then return {onShard}_${shard}(work, items, further);`).join("\n      ")}

@@ -30,15 +30,13 @@ export type Machine = Readonly<Record<Kind, Db>> & {
 };
 
 /** The machines of a cluster that hold the rows of merchants. A server has connections of its own to each. */
-export type Machines = {
+export type Machines = Connection & {
   /** The shard with the rows of each merchant, as far as is known. */
   readonly shardOf: ReadonlyMap<string, number>;
   /** The machine with the rows of a merchant. Rejects at once while that machine does not respond. */
   machineOf(merchant: string, kind: Kind): Promise<Machine>;
   /** Runs work on each shard of every machine that responds. Rejects when none of them does. */
   readonly onShards: OnShards;
-  /** Listens on the coordinator and on every machine, on those that join later too. */
-  listen: Connection["listen"];
   close(): Promise<void>;
 };
 
@@ -254,6 +252,7 @@ export async function openMachines({ connection, options }: Database): Promise<M
       const [failed] = results;
       throw failed?.status === "rejected" ? failed.reason : unresponsive();
     },
+    /** Also on machines that join later. */
     async listen(...listening) {
       const atCoordinator = await connection.listen(...listening);
       listenings.add(listening);
