@@ -91,13 +91,10 @@ export type DueStore = {
   authorizeRefunds(batch: DueBatch): Promise<Authorized>;
 };
 
-type Outcomes = { readonly skipped: DueRefund[]; readonly errors: unknown[] };
-type BatchOptions = Required<Pick<DueOptions, "onAuthorized" | "transaction">> & { readonly now: Date };
-
 /**
  * Authorizes every refund that is due and not held, in small transactions of one merchant each. It takes what no other
  * transaction has locked, so that it neither waits nor makes others wait. Several processes may run it at once, and each refund
- * still changes once.
+ * still changes once. Rejects when the database is unavailable.
  * @param now the domain's time (D30)
  */
 export async function authorizeDue(
@@ -105,11 +102,37 @@ export async function authorizeDue(
   now: Date,
   { onAuthorized = () => {}, page: limit = 1_000, transaction = REFUNDS_AT_ONCE }: DueOptions = {},
 ): Promise<DueRun> {
-  const outcomes: Outcomes = { skipped: [], errors: [] };
-  const authorize = async (due: readonly DueRefund[]) => {
-    if (due.length === 0) return;
-    await authorizeAll(store, due, { now, transaction, onAuthorized }, outcomes);
-  };
+  const skipped: DueRefund[] = [];
+  const errors: unknown[] = [];
+
+  async function authorizeBatch(merchant: string, refunds: readonly DueRefund[]): Promise<void> {
+    try {
+      const batch = await store.authorizeRefunds({ merchant, refunds, now });
+      skipped.push(...batch.skipped);
+      if (batch.authorized.length > 0) onAuthorized(batch.authorized);
+    } catch (error) {
+      if (isLockTimeout(error)) skipped.push(...refunds);
+      else if (isUnavailable(error)) throw error;
+      else if (refunds.length === 1) errors.push(error);
+      // The others must not wait for the one that fails.
+      else for (const refund of refunds) await authorizeBatch(merchant, [refund]);
+    }
+    // The embedded store gives nothing else a turn, such as the calls, and the log that is to be written.
+    await setImmediate();
+  }
+
+  /** Merchants don't wait for each other. */
+  async function authorize(due: readonly DueRefund[]): Promise<void> {
+    const merchants = Map.groupBy(due, ({ merchant }) => merchant).entries();
+    async function takeTurns(): Promise<void> {
+      for (const [merchant, refunds] of merchants) {
+        // One after the other, because they may be refunds of the same payment.
+        for (const batch of toParts(refunds, transaction)) await authorizeBatch(merchant, batch);
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  }
+
   let after: DueRefund | undefined;
   do {
     const page = await store.findDue({ now, after, limit });
@@ -117,49 +140,9 @@ export async function authorizeDue(
     after = page.length < limit ? undefined : page.at(-1);
   } while (after);
   for (const pauseMs of PAUSES_MS) {
-    if (outcomes.skipped.length === 0) break;
+    if (skipped.length === 0) break;
     await setTimeout(pauseMs);
-    await authorize(outcomes.skipped.splice(0));
+    await authorize(skipped.splice(0));
   }
-  return { skipped: outcomes.skipped.length, errors: outcomes.errors };
-}
-
-/** Authorizes refunds of several merchants, who don't wait for each other. Rejects when the database is unavailable. */
-async function authorizeAll(
-  store: DueStore,
-  due: readonly DueRefund[],
-  options: BatchOptions,
-  outcomes: Outcomes,
-): Promise<void> {
-  const merchants = Map.groupBy(due, ({ merchant }) => merchant).values();
-  async function takeTurns(): Promise<void> {
-    for (const refunds of merchants) {
-      // One after the other, because they may be refunds of the same payment.
-      for (const batch of toParts(refunds, options.transaction))
-        await authorizeBatch(store, batch, options, outcomes);
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
-}
-
-async function authorizeBatch(
-  store: DueStore,
-  refunds: readonly DueRefund[],
-  options: BatchOptions,
-  outcomes: Outcomes,
-): Promise<void> {
-  const merchant = refunds[0]?.merchant ?? "";
-  try {
-    const { authorized, skipped } = await store.authorizeRefunds({ merchant, refunds, now: options.now });
-    outcomes.skipped.push(...skipped);
-    if (authorized.length > 0) options.onAuthorized(authorized);
-  } catch (error) {
-    if (isLockTimeout(error)) outcomes.skipped.push(...refunds);
-    else if (isUnavailable(error)) throw error;
-    else if (refunds.length === 1) outcomes.errors.push(error);
-    // The others must not wait for the one that fails.
-    else for (const refund of refunds) await authorizeBatch(store, [refund], options, outcomes);
-  }
-  // The embedded store gives nothing else a turn, such as the calls, and the log that is to be written.
-  await setImmediate();
+  return { skipped: skipped.length, errors };
 }
