@@ -22,9 +22,14 @@ export type Operations = {
  * @throws NetworkError, TimeoutError without a complete response (in time)
  * @throws UnexpectedResponseError for a response that is not the service's, such as a page of a proxy or a redirect
  *
- * @example const client = createClient({ baseUrl: "http://127.0.0.1:3000", accessToken: "sandbox_acme" }); const refund = await
- *   client.refunds.issue({ paymentId: "pay_settled", amount: "19.99", requestKey: "refund-1042-1", });
- *   console.log(refund.paymentStatus);
+ * @example
+ * const client = createClient({ baseUrl: "http://127.0.0.1:3000", accessToken: "sandbox_acme" });
+ * const refund = await client.refunds.issue({
+ *   paymentId: "pay_settled",
+ *   amount: "19.99",
+ *   requestKey: "refund-1042-1",
+ * });
+ * console.log(refund.paymentStatus);
  */
 export function createClient(options: ClientOptions): Client {
   const call = createCall(options);

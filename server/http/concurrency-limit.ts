@@ -5,19 +5,13 @@ import type { Refusal } from "../observability/observer.ts";
 /*
  * What refuses calls, and whom it protects:
  *
- * | Mechanism                                      | Refuses with | Protects
- * |
- * |------------------------------------------------|--------------|------------------------------------------------------------------------|
- * | calls under way, in all (here)                 | 503          | the process, from more work than it does in time
- * |
- * | calls under way, of one merchant (here)        | 503          | other merchants, from one whose calls take long or come all at
- * once; and |
- * |                                                |              | merchants, from callers whose tokens are not known yet
- * |
- * | a merchant's rate (`rate-limiter.ts`)          | 429          | all servers together, from one merchant who calls too often
- * |
- * | refunds of locked payments (`bounded-queue.ts`) | 503          | the connections to the database, and refunds of all other
- * payments    |
+ * | Mechanism                                       | Refuses with | Protects                                                         |
+ * |-------------------------------------------------|--------------|------------------------------------------------------------------|
+ * | calls under way, in all (here)                  | 503          | the process, from more work than it does in time                 |
+ * | calls under way, of one merchant (here)         | 503          | other merchants, from one with too many or too long calls, and   |
+ * |                                                 |              | merchants, from callers whose tokens are not known yet           |
+ * | a merchant's rate (`rate-limiter.ts`)           | 429          | all servers together, from one merchant who calls too often      |
+ * | refunds of locked payments (`bounded-queue.ts`) | 503          | connections to the database, and refunds of all other payments   |
  *
  * When the last one refuses a merchant's refund, the merchant gets no further slot until one of its calls ends.
  */
