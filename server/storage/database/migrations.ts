@@ -58,10 +58,10 @@ async function refuseForeignTables(db: Db, applied: ReadonlySet<string>): Promis
     where relkind in ('r', 'p', 'v', 'm', 'f') and relnamespace = to_regnamespace(quote_ident(current_schema()))
       and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
     order by name`.execute(db);
-  // An earlier start may have ended between the tables of the library and ours.
-  const foreign = rows
-    .map(({ name }) => name)
-    .filter((name) => applied.size > 0 || !name.startsWith(DEFAULT_MIGRATION_TABLE));
+  // An earlier start may have ended between the tables of the library and ours; the record of admin commands exists before all others.
+  const isOwn = (name: string) =>
+    name === "admin_actions" || (applied.size === 0 && name.startsWith(DEFAULT_MIGRATION_TABLE));
+  const foreign = rows.map(({ name }) => name).filter((name) => !isOwn(name));
   if (foreign.length === 0) return schema;
   const shown = foreign.length > 5 ? [...foreign.slice(0, 5), `${foreign.length - 5} more`] : foreign;
   throw new StoreStartError(
