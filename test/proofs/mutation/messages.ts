@@ -143,7 +143,9 @@ function atLimits(document: Node, constraint: Constraint, examples: readonly Mes
         });
     if (part.in !== "body") return [];
     const changes =
-      keyword === "not" ? forbidden(message, constraint, examples) : values(document, body, constraint);
+      keyword === "not"
+        ? forbidden(message, constraint, examples)
+        : values(document, body, constraint, examples);
     return changes.map((change) => ({
       ...message,
       pointer,
@@ -154,7 +156,7 @@ function atLimits(document: Node, constraint: Constraint, examples: readonly Mes
 }
 
 /** The values at and beyond the limit of a constraint. */
-function values(document: Node, body: unknown, constraint: Constraint): Edit[] {
+function values(document: Node, body: unknown, constraint: Constraint, examples: readonly Message[]): Edit[] {
   const { at, keyword, value, holder, when } = constraint;
   const isAboutMembers = keyword === "required" || keyword === "dependentRequired";
   const pointer = (isAboutMembers ? holderOf(at) : at).replaceAll("*", "0");
@@ -164,17 +166,22 @@ function values(document: Node, body: unknown, constraint: Constraint): Edit[] {
     keyword === "dependentRequired" && isNode(current)
       ? [JSON.stringify(withoutDependent(current, holder, value as [string, string]))]
       : textsFor(constraint, current);
-  // A member that no example has.
-  if (current === undefined && isNode(valueAt(body, holderOf(pointer)))) texts.push("[0]");
+  // A member that no example of this message has, as other messages have it.
+  if (keyword === "required" && isNode(current) && current[nameAt(at)] === undefined)
+    texts.push(JSON.stringify({ ...current, [nameAt(at)]: shownAs(nameAt(at), examples) }));
   return texts.map((json) => ({ pointer, json }));
 }
 
 /** A member that is forbidden in the message, and that other examples have. */
 function forbidden({ body }: Message, { at }: Constraint, examples: readonly Message[]): Edit[] {
-  const shown = examples.flatMap((example) => [...walk(example.body)]);
-  const found = shown.find(({ path, part }) => path.at(-1) === nameAt(at) && isNode(part));
   const isThere = valueAt(body, holderOf(at)) !== undefined;
-  return isThere ? [{ pointer: at, json: JSON.stringify(found?.part ?? null) }] : [];
+  return isThere ? [{ pointer: at, json: JSON.stringify(shownAs(nameAt(at), examples)) }] : [];
+}
+
+/** The member of this name in any of the examples, if it is an object there. */
+function shownAs(name: string, examples: readonly Message[]): unknown {
+  const shown = examples.flatMap((example) => [...walk(example.body)]);
+  return shown.find(({ path, part }) => path.at(-1) === name && isNode(part))?.part ?? null;
 }
 
 /** The members with which an object meets the conditions of a constraint, such as `paymentStatus: "TERMINAL_FAILED"`. */

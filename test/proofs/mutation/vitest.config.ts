@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL("../../../", import.meta.url)),
-    include: ["test/unit/{client,openapi,server}/**/*.test.ts"],
+    include: ["test/unit/{client,openapi,server}/**/*.test.ts", "test/client/trace.test.ts"],
     setupFiles: ["test/helpers/setup/worker.ts"],
   },
 });

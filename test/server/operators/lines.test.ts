@@ -25,21 +25,4 @@ describe("the lines of a stream", () => {
       expect(await linesOf("", chunkBytes)).toEqual([]);
     },
   );
-
-  test("take no memory when a line never ends", async () => {
-    const MEGABYTES = 1_024;
-    const megabyte = 1024 * 1024;
-    let most = 0;
-    async function* oneLine() {
-      for (let count = 0; count < MEGABYTES; count += 1) {
-        most = Math.max(most, process.memoryUsage().arrayBuffers);
-        yield Buffer.alloc(megabyte, "x");
-      }
-    }
-    const before = process.memoryUsage().arrayBuffers;
-
-    for await (const { bytes } of readLines(oneLine(), 10)) expect(bytes).toBeUndefined();
-
-    expect((most - before) / megabyte).toBeLessThan(MEGABYTES / 2); // freed memory stays allocated for a while
-  });
 });

@@ -49,6 +49,7 @@ describe("an amount", () => {
     [{ cents: 1999n }, "cents are a whole number, not the bigint 1999."],
     [0, "it is not more than 0."],
     [{ cents: -1 }, "it is not more than 0."],
+    ["-1.00", "it is not more than 0."],
     [{ cents: 1_000_000_000_000 }, "it is more than 9999999999.99 dollars."],
   ])("of %o is refused with the reason", (input, why) => {
     expect(literalOf(input)).toBe(`amount: ${why}`);

@@ -87,6 +87,7 @@ describe("the time between attempts", () => {
     ["a date by the service's clock", { "Retry-After": "Wed, 25 Nov 2026 05:00:09 GMT", Date: DATE }, 9_000],
     ["a date that is over", { "Retry-After": "Wed, 25 Nov 2026 04:00:00 GMT", Date: DATE }, 0],
     ["nothing that can be read", { "Retry-After": "-5" }, 0],
+    ["a number with a unit", { "Retry-After": "7s" }, 0],
   ])("is longer by a Retry-After in %s", async (_, headers, more) => {
     await using server = await startScriptedServer(problem(429, "RATE_LIMITED", headers), made);
     const { client, waits } = createTestClient(server.url);
@@ -139,6 +140,15 @@ describe("a call ends", () => {
   );
 
   const ORDER = { ...REQUEST, clientReferenceId: "order-1" };
+  test("with the refund that a 409 after a lost response names, if it is this one", async () => {
+    await using server = await startScriptedServer(hangUp, duplicate("order-1", 1));
+
+    const refund = await createTestClient(server.url).client.refunds.issue(ORDER);
+
+    expect(refund).toEqual({ ...REFUND, clientReferenceId: "order-1" });
+    expect(server.bodies).toHaveLength(2);
+  });
+
   test.each<[what: string, existing: Step, repeated: boolean, unknown: boolean, asked?: typeof REQUEST]>([
     ["equal, as when a gateway sent the request twice", duplicate("order-1", 1), false, true],
     ["equal, but its reference was erased", duplicate(null, 1), true, true],

@@ -75,6 +75,7 @@ describe("a delivery that was changed", () => {
     ["a byte order mark", `\uFEFF${body}`, {}],
     ["a body nested too deep to be written again", "[".repeat(30_000) + "]".repeat(30_000), {}],
     ["its signature in small letters", body, { "webhook-signature": signature.toLowerCase() }],
+    ["its signature and more", body, { "webhook-signature": `${signature}x` }],
     ["a signature outside of ASCII", body, { "webhook-signature": "v1,☃" }],
   ])("is refused when it has %s", (_, changedBody, changedHeaders) => {
     const given = { ...headers, ...changedHeaders };
@@ -116,6 +117,8 @@ describe("what is signed", () => {
     ["a list", []],
     ["without a type", { timestamp: "", sequence: 1, data: {} }],
     ["without data", { type: "a.b", timestamp: "", sequence: 1 }],
+    ["with a time that is a number", { ...AUTHORIZED_EVENT, timestamp: 1 }],
+    ["with a sequence that is a text", { ...AUTHORIZED_EVENT, sequence: "1" }],
   ])("is refused when it is no event: %s", (_, content) => {
     const { body, headers } = signDelivery(content);
 
@@ -152,6 +155,12 @@ describe("a fault of the receiver's own", () => {
     ["the body in another layout: pass it on raw", JSON.stringify(JSON.parse(body), null, 2), SECRET_KEY],
   ])("gets an explanation when it matches %s", (how, changed, secretKey) => {
     expect(() => verifyWebhook(changed, headers, secretKey, { now })).toThrow(`It matches ${how}`);
+  });
+
+  test("is not guessed at otherwise", () => {
+    expect(() => verifyWebhook(body, headers, "another secret\n", { now })).toThrow(
+      /^No signature matches: another secret, or a changed delivery\.$/,
+    );
   });
 
   test.each([

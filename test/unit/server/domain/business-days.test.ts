@@ -11,6 +11,7 @@ import {
   plusDuration,
   refundDueAt,
 } from "../../../../server/domain/business-days.ts";
+import { toDomainTime } from "../../../../server/domain/clock.ts";
 import fixture from "../../../fixtures/business-days.json" with { type: "json" };
 
 const date = (text: string) => Temporal.PlainDate.from(text);
@@ -133,6 +134,10 @@ test.each([
   ["2026-11-27", ["Thanksgiving Day"]],
 ])("the wait for a refund that is due on %s is longer by %j", (due, names) => {
   expect(holidaysBefore(eastern(`${due}T00:00:00`))).toEqual(names);
+});
+
+test("domain time is real time and what a sandbox's clock was advanced by", () => {
+  expect(toDomainTime(new Date(5), 3)).toEqual(new Date(8));
 });
 
 test("a number of business days is whole, and not negative", () => {
