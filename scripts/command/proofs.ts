@@ -5,10 +5,7 @@ export const PROOFS = {
     description:
       "Fails if an installed package has an advisory that is not accepted. Needs a registry that has advisories.",
   },
-  bench: {
-    file: "test/proofs/bench/bench.ts",
-    description: "Runs the benchmarks.",
-  },
+  bench: { file: "test/proofs/bench/bench.ts", description: "Runs the benchmarks." },
   certify: {
     file: "test/certify/cli.ts",
     description: "Examines a merchant's system, as `npx @refund-contract/certify` does.",

@@ -9,12 +9,7 @@ export type Step = {
   env?: Readonly<Record<string, string>>;
 };
 
-export type StepResult = {
-  name: string;
-  passed: boolean;
-  seconds: number;
-  output: string;
-};
+export type StepResult = { name: string; passed: boolean; seconds: number; output: string };
 
 /** Runs a command and captures its output; prints it at once when `live`. */
 export async function runStep({ name, command, args, env: added }: Step, live = false): Promise<StepResult> {

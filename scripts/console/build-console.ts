@@ -55,10 +55,7 @@ async function bundle(input: string, values: Readonly<Record<string, unknown>>):
     input: join(SOURCE, input),
     platform: "browser",
     tsconfig: false,
-    transform: {
-      jsx: { runtime: "automatic", importSource: "preact" },
-      define: Object.fromEntries(define),
-    },
+    transform: { jsx: { runtime: "automatic", importSource: "preact" }, define: Object.fromEntries(define) },
   });
   const { output } = await build.generate({ format: "esm", minify: true });
   await build.close();

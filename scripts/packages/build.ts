@@ -69,12 +69,7 @@ async function buildModules(
     input: modules.map((module) => join(ROOT, module)),
     platform: "node",
     // Specifiers that begin with neither a dot nor a slash name a package, or a module of Node.
-    plugins: [
-      {
-        name: "packages",
-        resolveId: (id) => (/^[./]/.test(id) ? null : resolvePackage(id)),
-      },
-    ],
+    plugins: [{ name: "packages", resolveId: (id) => (/^[./]/.test(id) ? null : resolvePackage(id)) }],
     transform: { target: TARGET },
     tsconfig: false,
   });

@@ -27,7 +27,6 @@ const ENTRY = "bundled:";
 
 /**
  * Builds packages into `dist/bundled`, one module for each specifier and what they share, with their licences.
- *
  * @param isInstalled whether a package is installed beside the built one, and so left out
  */
 export async function buildBundled(

@@ -5,11 +5,7 @@ import { buildPackage } from "./build.ts";
 import { run } from "./run-program.ts";
 import { PACKAGES, type PackageName } from "./sources.ts";
 
-export type Tarball = {
-  readonly name: PackageName;
-  readonly file: string;
-  readonly bytes: number;
-};
+export type Tarball = { readonly name: PackageName; readonly file: string; readonly bytes: number };
 
 /** Builds packages and packs each into `folder`, one after the other, because building takes both cores. */
 export async function packPackages(names: readonly PackageName[], folder: string): Promise<Tarball[]> {

@@ -14,6 +14,5 @@ const command = defineCommand(
   .parse();
 const [names] = command.processedArgs;
 const tarballs = await packPackages(names.length === 0 ? PACKAGE_NAMES : names, resolve(command.opts().out));
-for (const { name, file, bytes } of tarballs) {
+for (const { name, file, bytes } of tarballs)
   process.stdout.write(`${name}: ${file}, ${Math.round(bytes / 1000)} kB\n`);
-}

@@ -16,7 +16,6 @@ const LOCK = "package-lock.json";
 
 /**
  * The version of the next release: the first one in the changelog.
- *
  * @param released the versions that have been released, in any order
  * @throws Error when that version has been released already, or an earlier one comes first
  */
@@ -42,9 +41,8 @@ export async function writeVersion(root: string, version: string): Promise<void>
 }
 
 async function release(dryRun?: true): Promise<void> {
-  if (!dryRun && (await git("status", "--porcelain")) !== "") {
+  if (!dryRun && (await git("status", "--porcelain")) !== "")
     throw new Error("There are changes that are not committed. Commit or undo them first.");
-  }
   const { verdict } = await diffContracts(await newestRelease(ROOT), BUNDLE);
   if (verdict.error !== undefined) throw new Error(verdict.error);
   const tags = (await git("tag", "--list", "v*.*.*")).split("\n");

@@ -39,9 +39,8 @@ if (!report.vulnerabilities) {
   const isAccepted = ({ name, url }: Finding) =>
     accepted.some((one) => one.package === name && url.endsWith(`/${one.advisory}`) && one.until >= today);
   const open = findings.filter((finding) => !isAccepted(finding));
-  for (const { name, severity, title, url } of open) {
+  for (const { name, severity, title, url } of open)
     process.stdout.write(`${name}: ${severity}: ${title} ${url}\n`);
-  }
   process.stdout.write(`${findings.length} advisories, ${findings.length - open.length} accepted\n`);
   if (open.length > 0) process.exitCode = 1;
 }

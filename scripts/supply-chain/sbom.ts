@@ -31,9 +31,8 @@ bom.metadata.component.name = bom.metadata.component["bom-ref"].replace(/@[^@]*$
 await mkdir(dirname(out), { recursive: true });
 await writeFile(out, `${JSON.stringify(bom, null, 2)}\n`);
 const byLicense = Map.groupBy(packages, ({ license }) => license ?? "none");
-for (const [license, { length }] of [...byLicense].sort(([, one], [, other]) => other.length - one.length)) {
+for (const [license, { length }] of [...byLicense].sort(([, one], [, other]) => other.length - one.length))
   process.stdout.write(`${length} ${license}\n`);
-}
 process.stdout.write(`${bom.components.length} components are listed in ${out}\n`);
 
 /** npm's own `--omit dev` leaves out too much: also packages that both a development tool and production need. */

@@ -47,12 +47,7 @@ export function duplicate(
   value: number,
   originalPaymentId = "pay_1",
 ): Step {
-  const existing = {
-    ...REFUND,
-    originalPaymentId,
-    amount: { currency: "USD", value },
-    clientReferenceId,
-  };
+  const existing = { ...REFUND, originalPaymentId, amount: { currency: "USD", value }, clientReferenceId };
   return json(409, { ...problemBody(409, "DUPLICATE_REQUEST_KEY"), existing });
 }
 

@@ -62,12 +62,7 @@ export async function runCommand(
   const output = collectOutput();
   const code = await runAdmin({ args, env, output, stdin: Readable.from([Buffer.from(stdin)]), signal });
   const toText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
-  return {
-    code,
-    stdout: toText(output.printed),
-    stderr: toText(output.complaints),
-    log: output.logged,
-  };
+  return { code, stdout: toText(output.printed), stderr: toText(output.complaints), log: output.logged };
 }
 
 /** Runs the command as an operator does. */

@@ -7,10 +7,7 @@ import { ROOT } from "../../scripts/command/root.ts";
 import { installPackages, runAsReader } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
-export type TestBrowser = AsyncDisposable & {
-  browser: Browser;
-  close(): Promise<void>;
-};
+export type TestBrowser = AsyncDisposable & { browser: Browser; close(): Promise<void> };
 
 const ARGS = [
   "--no-sandbox", // Chromium's sandbox starts neither as root nor in most containers.

@@ -46,12 +46,7 @@ export async function startCluster(options: ClusterOptions) {
   const stop = () => Promise.all(machines.map((machine) => machine.stop()));
   const settings = [...SETTINGS, ...(options.settings ?? [])];
   const start = async (onOwnLog?: (text: string) => void) => {
-    const machine = await startMachine({
-      programs,
-      durable,
-      settings,
-      ...(onOwnLog && { onLog: onOwnLog }),
-    });
+    const machine = await startMachine({ programs, durable, settings, ...(onOwnLog && { onLog: onOwnLog }) });
     machines.push(machine);
     return machine;
   };

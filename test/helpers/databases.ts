@@ -133,7 +133,6 @@ export async function createDataDir(): Promise<AsyncDisposable & { readonly data
 
 /**
  * How many pages some work reads in a transaction, from memory or disk, those of indexes included.
- *
  * @param tables a regular expression of the names of the tables and indexes that count
  */
 export async function pagesOf(

@@ -27,10 +27,7 @@ export async function createDeployment(
   const { url } = database;
   const { dataDir } = database.options;
   const ENCRYPTION_KEY = randomBytes(32).toString("base64");
-  const env = {
-    ...(url !== "" && { DATABASE_URL: url, ENCRYPTION_KEY }),
-    ...settings,
-  };
+  const env = { ...(url !== "" && { DATABASE_URL: url, ENCRYPTION_KEY }), ...settings };
   const started: TestServer[] = [];
 
   const remove = async () => {

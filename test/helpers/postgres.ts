@@ -219,9 +219,8 @@ async function copyBinaries(folder: string): Promise<string> {
   await cp(source, target, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
 
   const links = JSON.parse(await readFile(join(source, "pg-symlinks.json"), "utf8").catch(() => "[]"));
-  for (const link of links as { source: string; target: string }[]) {
+  for (const link of links as { source: string; target: string }[])
     await symlink(basename(link.source), join(folder, link.target)).catch(ignoreExisting);
-  }
   const bin = join(target, "bin");
   for (const program of ["postgres", "initdb"]) await chmod(join(bin, program), 0o755);
   return bin;

@@ -38,11 +38,7 @@ export async function sendRow(baseUrl: string, row: Row, tokens: Partial<Tokens>
 
 function headersOf({ token, headers }: Row, tokens: Partial<Tokens>): Record<string, string> {
   const own = tokens[token === "absent" ? "valid" : token] ?? "";
-  const all: Row["headers"] = {
-    ...HEADERS,
-    ...(token === "absent" && { Authorization: null }),
-    ...headers,
-  };
+  const all: Row["headers"] = { ...HEADERS, ...(token === "absent" && { Authorization: null }), ...headers };
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, value]) =>
       value === null ? [] : [[name, value.replace("{own}", own)]],

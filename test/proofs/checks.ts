@@ -5,7 +5,6 @@ const counted = { passed: 0, failed: 0 };
 
 /**
  * Runs a check of a proof, and prints its result. One that fails does not end the proof, because later ones may fail for other reasons.
- *
  * @returns what the work has found, of which a text is printed; undefined when it failed
  */
 export async function check<Found>(name: string, work: () => Promise<Found>): Promise<Found | undefined> {

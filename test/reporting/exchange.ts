@@ -28,10 +28,7 @@ export function parseBody(text: string): unknown {
   }
 }
 
-export type Exchange = {
-  readonly sent: Sent;
-  readonly received: Received;
-};
+export type Exchange = { readonly sent: Sent; readonly received: Received };
 
 /** The service does not behave as it should. */
 export class CheckFailure extends Error {

@@ -72,9 +72,8 @@ function relay(caller: Socket, database: Socket, state: State): void {
     if (!["S", "Q", ""].includes(frame.letter)) return;
     const whole = batch;
     batch = [];
-    if (state.mark !== "" && whole.some(({ bytes }) => bytes.includes(state.mark))) {
+    if (state.mark !== "" && whole.some(({ bytes }) => bytes.includes(state.mark)))
       current = state.exchanges.push({ statement: "", response: "" }) - 1;
-    }
     const exchange = current === undefined ? undefined : state.exchanges[current];
     for (const { letter, bytes } of whole) {
       if (isCut("statement", exchange?.statement.length ?? 0)) return cutHere();

@@ -84,7 +84,6 @@ export async function start(options: ServerProcessOptions) {
 
 /**
  * The server as operators run it, with few logs unless `env` says otherwise.
- *
  * @param release the folder of another release, when it is not the server of this one
  */
 export function serve(store: Pick<Store, "env">, env: Settings = {}, release = ""): Promise<Running> {

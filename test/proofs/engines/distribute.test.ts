@@ -38,11 +38,7 @@ test("distributes an empty database, and says later that it was done before", as
 
   expect(first).toMatchObject({ code: 0, stderr: "" });
   expect(first.stdout).toBe("The tables are distributed: 0 rows moved.\n");
-  expect(second).toMatchObject({
-    code: 0,
-    stderr: "",
-    stdout: "The tables were distributed before.\n",
-  });
+  expect(second).toMatchObject({ code: 0, stderr: "", stdout: "The tables were distributed before.\n" });
 });
 
 test("moves the rows of a filled database, each once, those of a merchant side by side", async () => {

@@ -100,9 +100,8 @@ test("a connection cut at any message of a refund leaves it whole or absent, and
     return resources.every((paymentId) => received.has(paymentId)) || undefined;
   });
   const ids = Map.groupBy(receiver.received, ({ event }) => event.data.paymentId);
-  for (const paymentId of resources) {
+  for (const paymentId of resources)
     expect(new Set(ids.get(paymentId)?.map(({ webhookId }) => webhookId)).size).toBe(1);
-  }
 });
 
 const UNAVAILABLE = { errorCode: "UNAVAILABLE", errorMessage: expect.any(String) };

@@ -83,9 +83,8 @@ test("a frozen synchronous standby: refunds respond 503 in time, and recover wit
   pair.freezeStandby();
   const frozenAt = performance.now();
   const calls: Awaited<ReturnType<typeof issue>>[] = [];
-  while (performance.now() - frozenAt < FROZEN_MS) {
+  while (performance.now() - frozenAt < FROZEN_MS)
     calls.push(...(await Promise.all([ledger.paymentId, ...payments].map(issue))));
-  }
   counted["connections of the primary, abandoned ones included"] = await pair.countClients();
   pair.thawStandby();
   const thawedAt = performance.now();

@@ -107,9 +107,8 @@ async function main(parent: string): Promise<void> {
 
 async function publish(tarballs: readonly string[], { npmrc }: Registry, folder: string): Promise<void> {
   await writeFile(join(folder, "dist/packages/.npmrc"), npmrc);
-  for (const tarball of tarballs) {
+  for (const tarball of tarballs)
     await run("npm", ["publish", tarball, "--userconfig", join(folder, "dist/packages/.npmrc")], folder);
-  }
 }
 
 async function versionOf(folder: string): Promise<string> {

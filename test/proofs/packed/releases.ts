@@ -11,9 +11,8 @@ export async function copyProject(parent: string) {
   for (const [name, value] of [
     ["user.name", "A maintainer"],
     ["user.email", "maintainer@example.com"],
-  ]) {
+  ])
     await run("git", ["config", name ?? "", value ?? ""], folder);
-  }
   return {
     folder,
     /** Makes a release as `npm run release` does, and returns the tarballs. */

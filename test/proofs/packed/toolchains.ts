@@ -5,10 +5,7 @@ import { installTools } from "../../helpers/process.ts";
 import { PROGRAM } from "./program.ts";
 
 /** A merchant's tool that uses the package in a project. The function rejects when the tool fails. */
-export type Toolchain = {
-  readonly name: string;
-  use(folder: string): Promise<void>;
-};
+export type Toolchain = { readonly name: string; use(folder: string): Promise<void> };
 
 /** From the oldest supported version to the newest. */
 const COMPILERS = ["5.4.5", "5.9.3", "7.0.2"];

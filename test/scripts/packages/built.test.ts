@@ -133,9 +133,8 @@ describe("the commands of the packages", () => {
     const refund = { paymentId: "pay_recent", amount: { currency: "USD", value: 1 }, requestKey: "packed" };
 
     expect(await post(sandbox.url, "/v1/refunds", refund)).toMatchObject({ status: 201 });
-    for (const path of ["/docs/", "/console", "/openapi.json", "/openapi-3.0.yaml"]) {
+    for (const path of ["/docs/", "/console", "/openapi.json", "/openapi-3.0.yaml"])
       expect([path, (await fetch(sandbox.url + path)).status]).toEqual([path, 200]);
-    }
     const args = ["--url", sandbox.url, "--token", "sandbox_acme", "--only", "access"];
     const { code, stdout } = await run("conformance", ...args);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/[1-9]\d* passed, 0 failed/)]);
@@ -175,10 +174,7 @@ describe("the commands of the packages", () => {
       `${JSON.stringify({ op: "put", ...payment, amount })}\n${JSON.stringify(settled)}\n`,
     );
     expect(await runWith(settings, "server", "admin", "payments", lines)).toMatchObject({ code: 0 });
-    await using server = await spawnServer({
-      command: await packages.command("server"),
-      env: settings,
-    });
+    await using server = await spawnServer({ command: await packages.command("server"), env: settings });
     const refund = { paymentId: "pay_1042", amount, requestKey: "packed" };
     const token = await issuer.token({ merchant_id: "acme" });
     expect(await post(server.url, "/v1/refunds", refund, { token })).toMatchObject({

@@ -19,9 +19,8 @@ describe("what runs the server", () => {
     const found = new Set<string>();
     for await (const path of glob("server/config/*.ts", { cwd: ROOT })) {
       const text = await readFile(join(ROOT, path), "utf8");
-      for (const [, one, other] of text.matchAll(/\benv\.([A-Z][A-Z_]+)|\(env, "([A-Z][A-Z_]+)"/g)) {
+      for (const [, one, other] of text.matchAll(/\benv\.([A-Z][A-Z_]+)|\(env, "([A-Z][A-Z_]+)"/g))
         found.add(one ?? other ?? "");
-      }
     }
     found.delete(OF_NODE);
     for (const name of SECRET_SETTINGS) found.add(`${name}_FILE`);
@@ -56,9 +55,8 @@ describe("what runs the server", () => {
     expect(container).toMatch(/^USER 65532:65532$/m);
     expect(container).toMatch(/^STOPSIGNAL SIGTERM$/m);
     expect(container).toContain("/readyz");
-    for (const service of [server, migrate]) {
+    for (const service of [server, migrate])
       expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
-    }
     expect(unit).toMatch(/^LimitCORE=0$/m);
     expect(server.volumes).toEqual([`marks:${dirname(server.environment.HIGH_WATER_MARK_FILE)}`]);
     expect(server).toMatchObject({ ulimits: { core: 0 }, stop_signal: "SIGTERM", stop_grace_period: "15s" });

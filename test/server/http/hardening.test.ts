@@ -27,9 +27,8 @@ describe("every response", () => {
       "x-content-type-options": "nosniff",
       "x-frame-options": "SAMEORIGIN",
     });
-    for (const name of ["server", "x-powered-by", "via", "access-control-allow-origin"]) {
+    for (const name of ["server", "x-powered-by", "via", "access-control-allow-origin"])
       expect([name, response.headers.get(name)]).toEqual([name, null]);
-    }
   });
 
   test("to an unexpected body has no stack trace, and no body changes Object.prototype", async () => {

@@ -53,9 +53,8 @@ describe("the metrics of a production server", () => {
     const call = (body: unknown, path = "/v1/refunds") => post(server.url, path, body, { token });
 
     const refund = refundOf(paymentId);
-    for (const body of [refund, refund, refundOf(recent), refundOf(failed), refundOf(failed), {}]) {
+    for (const body of [refund, refund, refundOf(recent), refundOf(failed), refundOf(failed), {}])
       await call(body);
-    }
     await call(subscriptionTo("https://receiver.invalid/hooks"), "/v1/webhook/subscribe");
     const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
     await post(server.url, "/v1/refunds", refundOf(recent), { token, headers: { traceparent } });
@@ -110,9 +109,8 @@ describe("the metrics of a production server", () => {
   test("name no merchant, no record and no address: a label has few values", () => {
     const text = [...samples.keys()].join("\n");
 
-    for (const id of [merchant, paymentId, "receiver.invalid", "rfd_", "msg_", "sub_"]) {
+    for (const id of [merchant, paymentId, "receiver.invalid", "rfd_", "msg_", "sub_"])
       expect(text).not.toContain(id);
-    }
     const byName = Map.groupBy(samples.keys(), (name) => name.replace(/\{.*/, ""));
     for (const [name, series] of byName) expect([name, series.length < 100]).toEqual([name, true]);
   });

@@ -94,10 +94,7 @@ describe("npm run admin", () => {
         "line 3 refused: there is no such payment of this merchant; put it first\n" +
         "3 lines: 1 applied, 1 unchanged, 1 refused\n",
     });
-    expect(await getDebit(server.database.db, name)).toMatchObject({
-      status: "SETTLED",
-      amountCents: 25_50,
-    });
+    expect(await getDebit(server.database.db, name)).toMatchObject({ status: "SETTLED", amountCents: 25_50 });
   });
 
   test("lists exhausted deliveries without the secrets of their URLs, and sends them again", async () => {

@@ -39,14 +39,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
   ) {
     const output = collectOutput();
     const { signal } = new AbortController();
-    const complete = await command(
-      {
-        store: bindAll(database.db, merchantData),
-        output,
-        signal,
-      },
-      choice,
-    );
+    const complete = await command({ store: bindAll(database.db, merchantData), output, signal }, choice);
     return { complete, printed: output.printed, complaints: output.complaints };
   }
 
@@ -145,9 +138,8 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     const other = await createHistory();
     const unnamed = await createRefund(db, payment, { now: LATER });
     for (const resourceId of ["Jane", "Jim"]) {
-      for (let number = 0; number < 2; number += 1) {
+      for (let number = 0; number < 2; number += 1)
         await emitResourceEvent(db, { merchant, type: "customer.created", resourceId, now: LATER });
-      }
     }
     const untouched = await readAll(other.merchant);
     const erase = async (reference: string) => run(eraseCustomer, { merchant, reference });

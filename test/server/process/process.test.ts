@@ -20,9 +20,8 @@ describe("the server's process", () => {
       paymentStatus: "AUTHORIZED",
       clientReferenceId: null,
     });
-    for (const address of server.welcome.match(/http:\S+(json|yaml|healthz|readyz)/g) ?? []) {
+    for (const address of server.welcome.match(/http:\S+(json|yaml|healthz|readyz)/g) ?? [])
       expect([address, (await fetch(address)).status]).toEqual([address, 200]);
-    }
   });
 
   test("finishes the calls under way after SIGINT, refuses new ones, and exits with 0", async () => {

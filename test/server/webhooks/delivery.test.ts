@@ -22,9 +22,8 @@ describe("a subscription", () => {
     const failing = await acme.create({ status: "PROCESSING" });
     await acme.sandbox("failPayment", { path: { paymentId: failing.paymentId } });
     const authorized = await acme.refund();
-    for (const type of ["account.linked", "account.unlinked", "customer.created"]) {
+    for (const type of ["account.linked", "account.unlinked", "customer.created"])
       await acme.sandbox("emitEvent", { body: { type, resourceId: "res_1" } });
-    }
 
     const received = await receiver.first(9);
     expect(received.map(summary).toSorted()).toEqual([
@@ -66,9 +65,8 @@ describe("a subscription", () => {
       [{ type: "EVENT", details: ["refund.authorized"] }, ["refund.authorized 1"]],
       [{ type: "EVENT", details: ["refund.pending", "customer.created"] }, ["customer.created 1"]],
     ];
-    for (const [index, [subscriptionDetails]] of selections.entries()) {
+    for (const [index, [subscriptionDetails]] of selections.entries())
       await acme.subscribe(`${receiver.url}/${index}`, { subscriptionDetails });
-    }
 
     await acme.refund();
     await acme.sandbox("emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } });

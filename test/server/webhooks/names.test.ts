@@ -121,9 +121,7 @@ describe("a nameserver that never responds", () => {
     });
     await using receiver = await startReceiver();
     const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];
-    for (let index = 0; index < 100; index += 1) {
-      await acme.subscribe(`http://silent-${index}.example.com/`);
-    }
+    for (let index = 0; index < 100; index += 1) await acme.subscribe(`http://silent-${index}.example.com/`);
     const { port } = new URL(receiver.url);
     await other.subscribe(`http://hooks.example.com:${port}/`);
     await acme.refund();

@@ -58,9 +58,8 @@ describe("two servers on one PostgreSQL", () => {
     expect(receiver.received.length).toBeGreaterThan(1_100);
     const sequences = Map.groupBy(delivered.values(), ({ resource }) => resource);
     expect(sequences.size).toBe(500);
-    for (const events of sequences.values()) {
+    for (const events of sequences.values())
       expect(events.map(({ sequence }) => sequence).toSorted()).toEqual([1, 2]);
-    }
     expect(receiver.received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
   });
 

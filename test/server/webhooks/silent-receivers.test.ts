@@ -19,9 +19,8 @@ describe.each(engines)("silent receivers on %s", (engine) => {
     await using healthy = await startReceiver();
     const others = await Promise.all(Array.from({ length: MERCHANTS }, () => createSubscriber(server)));
     for (const other of others) {
-      for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
+      for (let index = 0; index < SUBSCRIPTIONS; index += 1)
         await other.subscribe(`http://127.0.0.1:${silent.port}/${index}`);
-      }
     }
     const proven = await createSubscriber(server);
     await proven.subscribe(healthy.url);

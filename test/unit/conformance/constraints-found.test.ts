@@ -96,9 +96,7 @@ describe("the requests that break constraints", () => {
   test("can't be made for a constraint that allows everything, and an error says so", () => {
     const document = documentOf(
       { ...closed, properties: { a: { type: "string", minLength: 0 } } },
-      {
-        responses: { 400: { content: {} }, 415: { content: {} } },
-      },
+      { responses: { 400: { content: {} }, 415: { content: {} } } },
     );
 
     expect(() => breakingRequests(document, findConstraints(document), options)).toThrow("/a minLength");

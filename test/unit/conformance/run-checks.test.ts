@@ -15,11 +15,7 @@ function checksOf(...runs: (() => void)[]): Check<Choice, undefined>[] {
 }
 
 const run = (checks: Check<Choice, undefined>[], options: Partial<Choice> = {}, examined?: string) =>
-  runChecks(checks, {
-    options: { only: [], ...options },
-    tools: undefined,
-    ...(examined && { examined }),
-  });
+  runChecks(checks, { options: { only: [], ...options }, tools: undefined, ...(examined && { examined }) });
 
 const fails = (failure: () => CheckFailure) => () => {
   throw failure();

@@ -21,7 +21,6 @@ export type Losses = {
 /**
  * Compares a recovered server with the callers' knowledge, and repeats the requests without a response: 201 means that the
  * refund did not exist, 409 that it did. Either way it is acknowledged from now on.
- *
  * @returns how many requests without a useful response had created a refund
  */
 export async function repeatUnknown(server: Server, ledger: Ledger): Promise<number> {

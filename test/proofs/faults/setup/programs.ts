@@ -67,7 +67,6 @@ export async function killProgram(child: ChildProcess): Promise<void> {
 
 /**
  * HAProxy, configured as in the guide to replicas.
- *
  * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
  * @param ports where the servers listen, in the order of the example, which may have more of them
  */

@@ -32,9 +32,8 @@ describe("a database whose own settings are hostile", () => {
   const stored = forEachTest(() => createTestDatabase("postgres"));
   beforeEach(async () => {
     const name = new URL(stored.url).pathname.slice(1);
-    for (const [setting, value] of Object.entries(HOSTILE)) {
+    for (const [setting, value] of Object.entries(HOSTILE))
       await runStatement(stored.url, `alter database ${name} set ${setting} = '${value}'`);
-    }
   });
 
   test("can't switch off isolation level and time limits on any connection", async () => {

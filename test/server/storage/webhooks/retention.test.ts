@@ -50,9 +50,8 @@ describe.each(engines)("retention on %s", (engine) => {
   test("removes finished deliveries with their attempts and events, and no payment or refund", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant });
-    for (let key = 0; key < 5; key += 1) {
+    for (let key = 0; key < 5; key += 1)
       await createRefund(db, payment, { now: LATER, requestKey: `key-${key}` });
-    }
     await finish(db, new Date());
     const records = await allRecords(db, merchant);
     const before = await counts();

@@ -147,9 +147,8 @@ describe("a receiver", () => {
     const results: SendResult[] = [];
 
     // At once, while the connection of the delivery before is being ended.
-    for (let count = 0; count < 10; count += 1) {
+    for (let count = 0; count < 10; count += 1)
       results.push(await send({ ...DELIVERY, url: receiver.url }, { ...OPTIONS, connections }));
-    }
 
     await connections.close();
     expect(results.map(({ status, error }) => [status, error])).toEqual(Array(10).fill([204, null]));
