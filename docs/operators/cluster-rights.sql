@@ -1,3 +1,5 @@
 grant update (refunded_cents) on payments to refunds_serve;
 alter policy authorizes_refunds on payments with check (status <> 'TERMINAL_FAILED');
-grant update (reason) on holds to refunds_serve; -- or Citus refuses "on conflict" there
+grant insert on payouts to refunds_serve;
+grant delete on payouts_waiting to refunds_serve;
+grant update (reason) on holds to refunds_admin; -- or Citus refuses "on conflict" there

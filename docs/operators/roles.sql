@@ -10,3 +10,5 @@ grant usage, create on schema public to refunds_migrate;
 -- A role of its own for each operator, because the audit names the role that logged in.
 create role refunds_jane login in role refunds_admin;
 create role refunds_john login in role refunds_admin;
+-- No role needs temporary tables, which could stand in for others.
+revoke temporary on database refunds from public;

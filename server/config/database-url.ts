@@ -10,7 +10,8 @@ type DriverSettings = {
 
 /** The address of the PostgreSQL database; undefined when there is none. Throws {@link ConfigError}. */
 export function readDatabaseUrl(env: Environment): string | undefined {
-  const url = env.DATABASE_URL;
+  // A file has two while the password changes.
+  const [url] = env.DATABASE_URL?.split(/\r?\n/) ?? [];
   if (!url) return undefined;
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw new ConfigError("DATABASE_URL must begin with postgres:// or be unset.");

@@ -30,7 +30,7 @@ export function withSecretFiles(env: Environment): Environment {
 }
 
 /** The content of a file without the newline at its end, which editors and `echo` add. */
-function readSecretFile(name: string, path: string): string {
+export function readSecretFile(name: string, path: string): string {
   const text = readTextFile(name, path).replace(/\r?\n$/, "");
   if (text === "") throw new ConfigError(`${name} names an empty file: ${path}.`);
   return text;

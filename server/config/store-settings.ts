@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import { readDatabaseUrl, requireTls } from "./database-url.ts";
-import { ConfigError, type Environment, withSecretFiles } from "./environment.ts";
+import { ConfigError, type Environment, readSecretFile, withSecretFiles } from "./environment.ts";
 
 export type StoreSettings = {
   /** Unset: the embedded store in `dataDir`. */
   databaseUrl: string | undefined;
+  /** Reads the file of DATABASE_URL_FILE, where it comes from one. */
+  readDatabaseUrls: (() => readonly string[]) | undefined;
   /** A folder, or {@link IN_MEMORY}. */
   dataDir: string;
   /** The first encrypts, the others only decrypt. Empty: the embedded sandbox makes and keeps its own. */
@@ -35,7 +37,9 @@ export function readStoreSettings(env: Environment, { production }: { production
   }
   if (production) requireRandom(encryptionKeys);
   if (production && databaseUrl) requireTls(databaseUrl, env);
-  return { databaseUrl, dataDir: readDataDir(env.DATA_DIR || ".data"), encryptionKeys };
+  const file = env.DATABASE_URL_FILE;
+  const readDatabaseUrls = file ? () => readSecretFile("DATABASE_URL_FILE", file).split(/\r?\n/) : undefined;
+  return { databaseUrl, readDatabaseUrls, dataDir: readDataDir(env.DATA_DIR || ".data"), encryptionKeys };
 }
 
 /** A hundred years. */

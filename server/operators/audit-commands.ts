@@ -4,6 +4,7 @@ import {
   findRecordOwners,
   type Link,
   listAdminActions,
+  listChangesByHand,
   type RecordEntry,
   verifyChain,
 } from "../storage/operators/audit.ts";
@@ -19,7 +20,11 @@ export function defineAudit(program: Command, run: RunWork): void {
     .addOption(limitOption())
     .action(({ limit }: { limit: number }) =>
       run(async ({ database: { db }, output }) => {
-        printTable(output, HEADINGS, (await listAdminActions(db, limit)).map(toCells));
+        const changes = (await listChangesByHand(db, limit)).map(({ at, operator, change }) => {
+          return [null, at, operator, null, null, "without a command", change];
+        });
+        const actions = (await listAdminActions(db, limit)).map(toCells);
+        printTable(output, HEADINGS, [...changes, ...actions]);
         return true;
       }),
     );
@@ -46,6 +51,9 @@ function toCells({ number, at, operator, address, note, outcome, command }: Reco
 
 const OWNERS = "can log in and write the record anew: see “Roles of the database” in the guide “Going live”.";
 
+/** How many changes without a command are named. */
+const MAX_CHANGES = 1_000;
+
 /** @returns whether the record is as it was written */
 async function verifyAudit({ db, output }: Parts, kept: Link | undefined): Promise<boolean> {
   let errors = 0;
@@ -56,6 +64,10 @@ async function verifyAudit({ db, output }: Parts, kept: Link | undefined): Promi
       output.print(error);
     },
   });
+  for (const { at, operator, change } of await listChangesByHand(db, MAX_CHANGES)) {
+    errors += 1;
+    output.print(`${at}: ${operator} changed tables without a command: ${change}`);
+  }
   const owners = await findRecordOwners(db);
   if (owners.length > 0) output.complain(`${owners.join(", ")} ${OWNERS}`);
   output.print(

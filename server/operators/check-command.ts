@@ -1,14 +1,17 @@
 import type { Command } from "commander";
 import { type Bound, bindAll } from "../storage/acts.ts";
+import { isDistributed } from "../storage/citus/functions.ts";
 import {
   type CheckedTable,
   type Difference,
   findDifferences,
   findRange,
+  findWrongStates,
   readErasedPayments,
   readErasures,
   saveCheck,
 } from "../storage/operators/check.ts";
+import { compareRights } from "../storage/operators/rights.ts";
 import type { RunWork } from "./context.ts";
 import { count, type Output } from "./output.ts";
 
@@ -16,8 +19,10 @@ const FUNCTIONS = { findDifferences, findRange, readErasedPayments, readErasures
 
 export type CheckOptions = {
   store: Bound<typeof FUNCTIONS>;
-  /** The triggers that are missing. */
-  missingTriggers: readonly string[];
+  /** What is wrong besides records: triggers, rights and states. */
+  wrong: readonly string[];
+  /** Whether the tables aren't distributed. */
+  plain: boolean;
   /** Events before this time (real time) may have been removed. */
   eventsSince: Date;
   output: Output;
@@ -36,14 +41,24 @@ export function defineCheck(program: Command, run: RunWork): void {
       "compare all sums, statuses, events and deliveries with one another, and name each difference",
     )
     .action(() =>
-      run(async ({ database: { db, readTime }, store: bound, settings, output, signal }) => {
+      run(async ({ database, store: bound, settings, output, signal }) => {
+        const { db, readTime } = database;
+        const plain = !(await isDistributed(database));
         const days = settings.retentionDays();
         const now = (await readTime()).getTime();
         const eventsSince = new Date(days === undefined ? 0 : now - days * DAY_MS + MARGIN_MS);
-        const missingTriggers = await bound.findMissingTriggers();
+        const missing = await bound.findMissingTriggers();
+        const wrong = [
+          ...missing.map(
+            (name) => `table payments: the trigger ${name} is missing or disabled, and should be enabled`,
+          ),
+          ...(plain ? await compareRights(db) : []),
+          ...(await findWrongStates(db)),
+        ];
         return checkDatabase({
           store: bindAll(db, FUNCTIONS),
-          missingTriggers,
+          wrong,
+          plain,
           eventsSince,
           output,
           signal,
@@ -58,21 +73,20 @@ export function defineCheck(program: Command, run: RunWork): void {
  * @returns whether everything was compared, and there is no difference
  */
 export async function checkDatabase(options: CheckOptions): Promise<boolean> {
-  const { store, missingTriggers, eventsSince, output, signal } = options;
+  const { store, wrong, plain, eventsSince, output, signal } = options;
   let [records, differences] = [0, 0];
   const report = (line: string) => {
     differences += 1;
     output.print(line);
   };
-  for (const name of missingTriggers)
-    report(`table payments: the trigger ${name} is missing or disabled, and should be enabled`);
+  for (const line of wrong) report(line);
 
   async function compare(table: CheckedTable): Promise<void> {
     const erasures = await store.readErasures();
     let after: string | undefined = "";
     while (after !== undefined && !signal.aborted) {
       const range: Awaited<ReturnType<typeof store.findRange>> = await store.findRange(table, after);
-      const found = await store.findDifferences(table, { ...range, eventsSince });
+      const found = await store.findDifferences(table, { ...range, eventsSince, plain });
       const payments = await store.readErasedPayments(range);
       for (const difference of found) {
         if (!isErased(difference, { merchants: erasures, payments })) report(toLine(difference));

@@ -4,6 +4,7 @@ import { Command, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/environment.ts";
 import { bindAll } from "../storage/acts.ts";
 import * as merchantData from "../storage/operators/merchant-data.ts";
+import { grantRights } from "../storage/operators/rights.ts";
 import { rotateSecrets } from "../storage/operators/rotate-secrets.ts";
 import {
   DELIVERY_FILTERS,
@@ -64,6 +65,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
     .showSuggestionAfterError(false)
     .exitOverride();
   defineMigrate(program, run);
+  defineRights(program, run);
   defineDistribute(program, run);
   definePayments(program, run);
   definePayouts(program, run);
@@ -84,6 +86,20 @@ function defineMigrate(program: Command, run: RunWork): void {
       run(async ({ output }) => {
         // The database was migrated when it was opened.
         output.print("The tables are up to date.");
+        return true;
+      }),
+    );
+}
+
+function defineRights(program: Command, run: RunWork): void {
+  program
+    .command("rights")
+    .argument("[name]", "the word with which the names of the roles begin", "refunds")
+    .description("give the roles of the guide the rights of this release; needs the role that migrates")
+    .action((name: string) =>
+      run(async ({ database: { db }, settings, output }) => {
+        await grantRights(db, name, settings.retentionDays());
+        output.print("The roles have their rights.");
         return true;
       }),
     );

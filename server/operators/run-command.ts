@@ -75,7 +75,7 @@ async function runWork(work: Work, options: AdminOptions & { statementMs: number
   };
   await record("begun");
   try {
-    const succeeded = await withDatabase(work, settings, { ...options, report });
+    const succeeded = await withDatabase(work, settings, { ...options, report, runId: record.runId });
     await record(succeeded ? "succeeded" : "refused", details);
     return succeeded;
   } catch (error) {
@@ -85,16 +85,18 @@ async function runWork(work: Work, options: AdminOptions & { statementMs: number
   }
 }
 
-type WorkOptions = AdminOptions & Pick<AdminContext, "report"> & { statementMs: number };
+type WorkOptions = AdminOptions & Pick<AdminContext, "report"> & { statementMs: number; runId: string };
 
 async function withDatabase(
   work: Work,
   settings: CommandSettings,
-  { output, stdin, signal, report, statementMs }: WorkOptions,
+  { output, stdin, signal, report, statementMs, runId }: WorkOptions,
 ): Promise<boolean> {
   const { databaseUrl } = settings;
   const limits = { statementMs, backgroundMs: statementMs };
-  const database = await openDatabase({ databaseUrl, dataDir: "", limits });
+  // The database keeps it with each change of the command.
+  const settingsOfRun = `set refunds.run = '${runId}'`;
+  const database = await openDatabase({ databaseUrl, dataDir: "", limits, settings: settingsOfRun });
   let close = database.close;
   try {
     const store = await openStore(database);
@@ -113,7 +115,7 @@ function createRecorder({ databaseUrl }: CommandSettings, options: AdminOptions 
   const { args, env, output, statementMs } = options;
   const logger = createLogger("info", { write: (line) => output.log(line.trimEnd()) });
   const run = { runId: randomUUID(), note: toNote(env), command: toRecordable(args) };
-  return async (outcome: AdminAction["outcome"], details?: object) => {
+  const record = async (outcome: AdminAction["outcome"], details?: object) => {
     const action = { ...run, outcome, details };
     let recorded: RecordedAction | undefined;
     try {
@@ -126,6 +128,7 @@ function createRecorder({ databaseUrl }: CommandSettings, options: AdminOptions 
       logger.info({ ...action, ...recorded }, "admin");
     }
   };
+  return Object.assign(record, { runId: run.runId });
 }
 
 /** Who runs the command, for people: ADMIN_OPERATOR, or else the account and the machine. The database knows its own user. */

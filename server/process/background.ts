@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
@@ -35,8 +36,13 @@ type WorkParts = {
 /** The time between two runs that look for due deliveries, and between two publications of payouts. */
 const [DISPATCH_MS, PAYOUTS_MS] = [1_000, 1_000];
 
+/** The payout feed stands still when no run of it has ended for this long, in milliseconds. */
+const FEED_LIMIT_MS = 10_000;
+
 /** The background work that requests can start. */
 export type BackgroundWork = {
+  /** Rejects while the payout feed stands still. */
+  checkFeed(): Promise<void>;
   /** Does at once what is due; resolves when it has been stored. */
   runDue(): Promise<void>;
 };
@@ -69,13 +75,25 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
   // Beside the scan, so that neither waits for the other.
   const dispatching = repeat(webhooks.dispatch, { name: "dispatching", everyMs: DISPATCH_MS, logger, onRun });
   running.dispatching = dispatching;
+  const server = randomUUID();
+  let known = 0;
+  let publishedAtMs = performance.now();
   const publish = async () => {
     await restoreWatch?.check();
     if (clock.isWrong()) return;
-    const position = await store.publishPayouts();
-    if (position > 0) await restoreWatch?.onPublished(position);
+    for (;;) {
+      const published = await store.publishPayouts({ server, known });
+      const last = published.lost === null ? published.last : 0;
+      if (published.lost !== null) await restoreWatch?.onLost(published.lost);
+      else if (last !== known) await restoreWatch?.onPublished(last);
+      if (last === known) break;
+      known = last; // the next statement says so to the feed, which then shows it
+      if (published.lost !== null) break;
+    }
+    publishedAtMs = performance.now();
   };
-  running.payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger, onRun });
+  const payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger, onRun });
+  running.payouts = { stop: () => payouts.stop().then(() => store.leaveFeed(server)) };
   // PostgreSQL vacuums by itself.
   if (database.embedded) {
     const everyMs = parts.vacuumMs;
@@ -90,6 +108,9 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
     onRun,
   });
   return {
+    async checkFeed() {
+      if (performance.now() - publishedAtMs > FEED_LIMIT_MS) throw new Error("the payout feed stands still");
+    },
     async runDue() {
       await dueScan.run();
       await dispatching.run();

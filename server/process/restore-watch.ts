@@ -18,8 +18,10 @@ export type RestoreWatch = {
   check(): Promise<void>;
   /** Adds a refund that this server has issued to the mark. */
   onIssued(refund: PaymentKey): void;
-  /** Moves the mark to the position up to which this server has published payouts. */
+  /** Moves the mark to the position of the last payout. */
   onPublished(position: number): Promise<void>;
+  /** Holds all refunds, because the database lacks what the payout feed should have. */
+  onLost(missing: string): Promise<void>;
 };
 
 /**
@@ -44,14 +46,17 @@ export async function startRestoreWatch({ store, file, logger }: RestoreWatchPar
     const known = mark && { ...mark, refunds: last ? [...mark.refunds, last] : mark.refunds };
     const missing = known && (await store.findMissing(known));
     if (known && missing !== undefined) {
-      if (await store.holdAfterRestore({ at: known.at, missing })) {
-        const sentence = `the database went back to an earlier state and lacks ${missing}, so all refunds are held: reconcile them with the payment system, then release them, as the guide “After a restore” says`;
-        logger.error({ missing }, sentence);
-      }
+      await holdAll({ at: known.at, missing });
       if (issued === last) issued = undefined;
     }
     mark = issued ? { ...present, refunds: [...present.refunds, issued] } : present;
     if (file !== undefined) await writeMark(file, mark);
+  }
+
+  async function holdAll(lost: { at: Date; missing: string }): Promise<void> {
+    if (!(await store.holdAfterRestore(lost))) return;
+    const sentence = `the database went back to an earlier state and lacks ${lost.missing}, so all refunds are held: reconcile them with the payment system, then release them, as the guide “After a restore” says`;
+    logger.error({ missing: lost.missing }, sentence);
   }
 
   async function writeMark(path: string, { at, ...content }: HighWaterMark): Promise<void> {
@@ -74,6 +79,7 @@ export async function startRestoreWatch({ store, file, logger }: RestoreWatchPar
   return {
     check,
     onPublished,
+    onLost: async (missing) => holdAll({ at: mark?.at ?? new Date(0), missing }),
     onIssued(refund) {
       issued = refund;
     },

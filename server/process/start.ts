@@ -119,6 +119,7 @@ async function startParts(
   const { metrics, serve: serveMetrics } = await openMetrics(config);
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
+    readDatabaseUrls: config.readDatabaseUrls,
     dataDir: config.dataDir,
     limits: settings.storeLimits,
     onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
@@ -214,7 +215,14 @@ async function startParts(
     rateLimiter,
     bodyTimeoutMs: settings.bodyTimeoutMs,
     callLimitMs: settings.callLimitMs,
-    readinessChecks: [sharedClock.check, database.checkWrites, access.ready, blocks.check, http.checkStays],
+    readinessChecks: [
+      sharedClock.check,
+      database.checkWrites,
+      access.ready,
+      blocks.check,
+      http.checkStays,
+      () => work.checkFeed(),
+    ],
     isDraining: http.isDraining,
   };
   const hooks = await createHooks?.({ app, http, runDue: () => work.runDue() });

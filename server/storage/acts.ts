@@ -14,7 +14,7 @@ import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/hig
 import { hold, listHolds, release } from "./payments/holds.ts";
 import { getPayment, listPayments, readIssuingCalls } from "./payments/payment-record.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
-import { publishPayouts } from "./payments/payouts.ts";
+import { leaveFeed, publishPayouts } from "./payments/payouts.ts";
 import { createRefundQueue, type RefundQueue } from "./payments/refund-queue.ts";
 import { findByRequestKeys, loadOriginals, saveRefunds } from "./payments/refunds.ts";
 import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/attempts.ts";
@@ -77,6 +77,7 @@ export const ACTS = {
   insertPayment: [insertPayment, "db"],
   insertSubscription: [insertSubscription, "db"],
   insertToken: [insertToken, "db"],
+  leaveFeed: [leaveFeed, "background"],
   listBlocks: [listBlocks, "background"],
   listDeliveries: [listDeliveries, "db"],
   listEvents: [listEvents, "db"],

@@ -21,6 +21,7 @@ import type {
 import { getPayment } from "../../server/storage/payments/payment-record.ts";
 import type { ChangedRefund } from "../../server/storage/payments/payments.ts";
 import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
+import { publishPayouts } from "../../server/storage/payments/payouts.ts";
 import { createRefundQueue, type RefundQueue } from "../../server/storage/payments/refund-queue.ts";
 import {
   findByRequestKeys,
@@ -43,6 +44,13 @@ export const LATER = new Date("2026-11-30T15:00:00.000Z");
 /** A new merchant. */
 export function newMerchant(): string {
   return `merchant_${randomUUID()}`;
+}
+
+/** Publishes payouts as the only server, and tells the feed that it knows them. */
+export async function publish(db: Db): Promise<void> {
+  const server = "00000000-0000-4000-8000-000000000000";
+  const published = await publishPayouts(db, { server, known: 0 });
+  if (published.lost === null) await publishPayouts(db, { server, known: published.last });
 }
 
 /** Creates an original payment, by default of 100.00 and settled at NOW, without an event. */

@@ -128,8 +128,8 @@ async function lockOutServers(transaction: Db): Promise<void> {
 /** Citus refuses tables with triggers. What constraints can't refuse, only the statements of servers and commands keep from then on. */
 async function replaceTriggers(transaction: Db): Promise<void> {
   const { rows } = await sql<{ statement: string }>`
-    select format('drop trigger %I on payments', tgname) as statement from pg_trigger
-    where tgrelid = 'payments'::regclass and not tgisinternal`.execute(transaction);
+    select format('drop trigger %I on %s', tgname, tgrelid::regclass) as statement from pg_trigger
+    where tgrelid = any(${TABLES}::text[]::regclass[]) and not tgisinternal`.execute(transaction);
   for (const { statement } of rows) await sql.raw(statement).execute(transaction);
   await sql`select constrain_payments()`.execute(transaction);
   // A later migration could not add some columns while there are functions of rows.

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { OnRun } from "../../async/batcher.ts";
 import { ACTS, type Act, type Acts, type Batches, createBatches, type StoreParts } from "../acts.ts";
-import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Database } from "../database/database.ts";
 import type { Db } from "../database/tables.ts";
+import { tryTurn } from "../database/turns.ts";
 import { repeatAfterConflicts } from "../database/unavailable.ts";
 import { reconcileIn } from "../operators/reconcile.ts";
 import { findDue } from "../payments/due-refunds.ts";
@@ -121,8 +121,7 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
 
   async function removeOld(table: OldRows, batch: RetentionBatch) {
     return background.transaction().execute(async (transaction) => {
-      const { rows: turn } = await sql`
-        select where pg_try_advisory_xact_lock(${ADVISORY_LOCKS.retention}::integer, 0)`.execute(transaction);
+      const { rows: turn } = await sql`select where ${tryTurn("retention")}`.execute(transaction);
       if (turn.length === 0) return { removed: 0, last: undefined };
       const select = async (shard: Db) => (await selectOld(table, batch).execute(shard)).rows;
       const old = firstOf(await onShards(select), ({ id }) => id, batch.atMost);
@@ -229,7 +228,7 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       (await onShards((shard) => findPastSubscribers(shard, before))).flat(),
     removeDeliveries: (batch) => removeOld("deliveries", batch),
     removeEvents: (batch) => removeOld("events", batch),
-    publishPayouts: (batchSize) => publishOverall(background, onShards, batchSize),
+    publishPayouts: (publisher) => publishOverall(background, onShards, publisher),
     /** No trigger adds the refund to the sum of its payment. */
     async reconcileRefund(refund, now) {
       await machineOf(refund.merchant, "db");

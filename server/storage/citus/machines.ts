@@ -162,7 +162,7 @@ function createMachine(
       return (await Promise.all(results)).flat();
     },
     async listen(...listening) {
-      const begun = listenOnPostgres(url, db.onConnectionError ?? (() => {}), listening);
+      const begun = listenOnPostgres(url, db, listening);
       listeners.set(listening[1], begun);
       await begun;
     },

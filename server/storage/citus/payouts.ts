@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../database/tables.ts";
 import { isHeld } from "../payments/holds.ts";
 import { isOneOf } from "../payments/payment-record.ts";
-import { isAnyWaiting, LAST_POSITION, type Published, takeTurn } from "../payments/payouts.ts";
+import { LAST_POSITION, type Published, type Publisher } from "../payments/payouts.ts";
 import { inOrder, type Machines } from "./machines.ts";
 
 type OnShards = Machines["onShards"];
@@ -11,20 +11,21 @@ type OnShards = Machines["onShards"];
 export async function publishOverall(
   coordinator: Db,
   onShards: OnShards,
-  batchSize = 1_000,
-): Promise<number> {
-  let highest = 0;
-  while ((await onShards(isAnyWaiting)).includes(true)) {
-    const { position, taken } = await takeTurn(coordinator, (transaction) =>
-      publishSome(transaction, onShards, batchSize),
-    );
-    highest = Math.max(highest, position);
-    if (taken < batchSize) break;
-  }
-  return highest;
+  { server, known, atMost = 1_000 }: Publisher & { readonly atMost?: number },
+): Promise<Published> {
+  return coordinator.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ lost: string | null }>`
+      select take_feed(${server}::uuid, ${known}::bigint) as lost`.execute(transaction);
+    const lost = rows[0]?.lost ?? null;
+    if (lost !== null) return { lost };
+    await publishSome(transaction, onShards, atMost);
+    const { rows: positions } = await sql<{ last: number }>`
+      select coalesce(max(position), 0) as last from payouts`.execute(transaction);
+    return { lost, last: positions[0]?.last ?? 0 };
+  });
 }
 
-async function publishSome(transaction: Db, onShards: OnShards, limit: number): Promise<Published> {
+async function publishSome(transaction: Db, onShards: OnShards, limit: number): Promise<void> {
   const pages = await onShards(async (shard) => {
     const query = sql<{ payment_id: string; merchant: string; authorized_at: Date }>`
       select payment_id, merchant, authorized_at from payouts_waiting w
@@ -34,8 +35,8 @@ async function publishSome(transaction: Db, onShards: OnShards, limit: number): 
   const keyOf = (row: { payment_id: string; authorized_at: Date }) =>
     `${row.authorized_at.toISOString()} ${row.payment_id}`;
   const waiting = inOrder(pages.flat(), keyOf).slice(0, limit);
-  if (waiting.length === 0) return { position: 0, taken: 0 };
-  const { rows } = await sql<{ position: number }>`
+  if (waiting.length === 0) return;
+  await sql`
     insert into payouts (payment_id, merchant, authorized_at, position)
     select payment_id, merchant, authorized_at, number + ${LAST_POSITION}
     from unnest(
@@ -43,11 +44,9 @@ async function publishSome(transaction: Db, onShards: OnShards, limit: number): 
       ${waiting.map((row) => row.merchant)}::text[],
       ${waiting.map((row) => row.authorized_at.toISOString())}::timestamptz[]
     ) with ordinality as waiting (payment_id, merchant, authorized_at, number)
-    on conflict (payment_id, merchant) do nothing
-    returning position`.execute(transaction);
+    on conflict (payment_id, merchant) do nothing`.execute(transaction);
   for (const [merchant, some] of Map.groupBy(waiting, (row) => row.merchant)) {
     const ids = some.map((row) => row.payment_id);
     await sql`delete from payouts_waiting where ${isOneOf(merchant, ids)}`.execute(transaction);
   }
-  return { position: Math.max(0, ...rows.map(({ position }) => position)), taken: waiting.length };
 }

@@ -1,5 +1,7 @@
-import pg from "pg";
+import type pg from "pg";
 import { createSocket } from "../../async/shared-lookup.ts";
+import { clientWith, connectWith } from "./passwords.ts";
+import type { PoolOptions } from "./pool.ts";
 
 /** Listens to notifications. */
 export type Connection = {
@@ -24,7 +26,7 @@ const SILENCE_MS = 5_000;
 /** Listens on a connection of its own, which a heartbeat finds lost also without an error. */
 export async function listenOnPostgres(
   connectionString: string,
-  onConnectionError: (error: Error) => void,
+  { passwords, onConnectionError }: Pick<PoolOptions, "passwords" | "onConnectionError">,
   [channel, onNotification, onListening]: Parameters<Connection["listen"]>,
 ): Promise<{ close(): Promise<void> }> {
   let closed = false;
@@ -35,7 +37,7 @@ export async function listenOnPostgres(
 
   async function connect(): Promise<void> {
     const socket = createSocket();
-    const fresh = new pg.Client({
+    const fresh = new (clientWith(passwords))({
       stream: () => socket,
       connectionString,
       keepAlive: true,
@@ -52,6 +54,8 @@ export async function listenOnPostgres(
       await fresh.connect();
       await fresh.query(`listen ${fresh.escapeIdentifier(channel)}`);
     } catch (error) {
+      // The next connection has another password.
+      await connectWith(passwords, () => Promise.reject(error)).catch(() => {});
       lose(fresh, error instanceof Error ? error : new Error(String(error)));
       return;
     }
@@ -74,7 +78,7 @@ export async function listenOnPostgres(
     clearTimeout(timer);
     disconnect();
     if (closed) return;
-    onConnectionError(error);
+    onConnectionError?.(error);
     timer = setTimeout(connect, pauseMs);
     pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
   }

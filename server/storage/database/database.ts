@@ -2,6 +2,7 @@ import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
 import { type Connection, listenOnPostgres } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
+import { createPasswords, type Passwords } from "./passwords.ts";
 import {
   createPool,
   createPreparedRunner,
@@ -69,6 +70,8 @@ function toTime([row]: readonly unknown[]): Date {
 export type DatabaseOptions = {
   /** `postgres://…`; the store is embedded when absent. */
   readonly databaseUrl?: string | undefined;
+  /** Reads the addresses of the file from which it comes, when one password replaces another. */
+  readonly readDatabaseUrls?: (() => readonly string[]) | undefined;
   /** Folder of the embedded store; created when missing. */
   readonly dataDir: string;
   /** Called when an idle connection breaks; the pool replaces it. */
@@ -76,9 +79,14 @@ export type DatabaseOptions = {
   /** Called with the reason when a check finds that writes are refused, and without one when they no longer are. */
   readonly onWritesChange?: ((reason: unknown) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
+  /** Statements that each connection makes first. */
+  readonly settings?: string | undefined;
   /** Those of this release when undefined; tests add later ones. */
   readonly migrations?: Migrations | undefined;
 };
+
+/** With the passwords of its pools. */
+type OpenOptions = DatabaseOptions & { readonly passwords?: Passwords | undefined };
 
 /**
  * Opens the database and brings its tables to the latest form.
@@ -91,8 +99,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { databaseUrl } = options;
   try {
     if (databaseUrl === undefined) return await openPGlite(options);
-    await migratePostgres(databaseUrl, options.migrations);
-    return openPostgres(databaseUrl, options);
+    const passwords = options.readDatabaseUrls && createPasswords(options.readDatabaseUrls);
+    await migratePostgres(databaseUrl, { passwords, ...options });
+    return openPostgres(databaseUrl, { passwords, ...options });
   } catch (error) {
     throw explainStartError(error);
   }
@@ -108,8 +117,8 @@ export function openUnmigrated(
 }
 
 /** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
-async function migratePostgres(databaseUrl: string, migrations?: Migrations): Promise<void> {
-  const pool = createPool(databaseUrl);
+async function migratePostgres(databaseUrl: string, { passwords, migrations }: OpenOptions): Promise<void> {
+  const pool = createPool(databaseUrl, { passwords });
   const db = toDb(pool);
   try {
     await refuseTransactionPooling(pool);
@@ -120,18 +129,18 @@ async function migratePostgres(databaseUrl: string, migrations?: Migrations): Pr
 }
 
 /** The limits of connections for calls, and of those for background work. */
-export function toPoolOptions(options: DatabaseOptions): Readonly<Record<"db" | "background", PoolOptions>> {
-  const { limits, onConnectionError } = options;
+export function toPoolOptions(options: OpenOptions): Readonly<Record<"db" | "background", PoolOptions>> {
+  const { limits, settings, passwords, onConnectionError } = options;
   const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
-  const shared = { connectMs, onConnectionError };
+  const shared = { connectMs, onConnectionError, settings, passwords };
   return {
     db: { ...shared, statementMs },
     background: { ...shared, statementMs: backgroundMs, size: BACKGROUND_CONNECTIONS },
   };
 }
 
-function openPostgres(databaseUrl: string, options: DatabaseOptions): Database {
-  const { onConnectionError = () => {}, onWritesChange = () => {} } = options;
+function openPostgres(databaseUrl: string, options: OpenOptions): Database {
+  const { passwords, onConnectionError = () => {}, onWritesChange = () => {} } = options;
   const usage = toPoolOptions(options);
   const pool = createPool(databaseUrl, usage.db);
   const backgroundPool = createPool(databaseUrl, usage.background);
@@ -146,12 +155,14 @@ function openPostgres(databaseUrl: string, options: DatabaseOptions): Database {
     // The pool also queues, until the next tick, what gets a connection that is idle, such as a scrape's own statements.
     return { inUse: totalCount - idle, idle, waiting: Math.max(0, waitingCount - idle) };
   };
-  const probePool = createPool(databaseUrl, { onConnectionError, ...PROBE });
-  const pools = [pool, backgroundPool, probePool];
+  const probePool = createPool(databaseUrl, { passwords, onConnectionError, ...PROBE });
+  // Each check connects anew, because a call would have to: open connections outlive a changed password, or a lack of connections.
+  const entryPool = createPool(databaseUrl, { passwords, onConnectionError, ...PROBE, maxUses: 1 });
+  const pools = [pool, backgroundPool, probePool, entryPool];
   const writes = createWriteCheck({
     async run(text, { anew }) {
       if (anew) await Promise.all(pools.map(endIdle));
-      return [await probePool.query(text)].flat().at(-1)?.rows ?? [];
+      return [await entryPool.query(text)].flat().at(-1)?.rows ?? [];
     },
     onChange: onWritesChange,
   });
@@ -162,7 +173,7 @@ function openPostgres(databaseUrl: string, options: DatabaseOptions): Database {
     options,
     connection: {
       listen: (...listening: Parameters<Connection["listen"]>) =>
-        listenOnPostgres(databaseUrl, onConnectionError, listening),
+        listenOnPostgres(databaseUrl, { passwords, onConnectionError }, listening),
     },
     poolUsage,
     readTime: async () => toTime((await probePool.query(READ_TIME)).rows),

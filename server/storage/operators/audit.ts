@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
 
@@ -52,6 +52,30 @@ export async function listAdminActions(db: Db, limit: number): Promise<readonly 
   const { rows } = await sql<{ entry: RecordEntry }>`
     select entry from admin_actions order by number desc limit ${limit}`.execute(db);
   return rows.map(({ entry }) => entry);
+}
+
+/** The condition that a change `c` in `admin_changes` was made by no command of its operator that makes such changes. */
+export const isByHand: RawBuilder<boolean> = sql`not exists (
+  select from admin_actions a
+  where a.entry ->> 'runId' = c.run and a.entry ->> 'operator' = c.operator and case c.name
+    when 'payments' then a.entry -> 'command' ->> 0 in ('payments', 'reconcile', 'erase')
+    when 'holds' then a.entry -> 'command' ->> 0 in ('hold', 'release')
+    when 'blocks' then a.entry -> 'command' ->> 0 in ('block', 'unblock')
+    else a.entry -> 'command' ->> 0 not in ('audit', 'check', 'holds', 'blocks', 'payouts', 'deliveries', 'subscriptions') end)`;
+
+/** A change that an operator made without a command. */
+export type ChangeByHand = { readonly at: string; readonly operator: string; readonly change: string };
+
+/** The latest of them, newest first; none where the record has no changes yet. */
+export async function listChangesByHand(db: Db, limit: number): Promise<readonly ChangeByHand[]> {
+  const { rows: tables } = await sql<{ found: boolean }>`
+    select to_regclass('admin_changes') is not null as found`.execute(db);
+  if (!tables[0]?.found) return [];
+  const { rows } = await sql<ChangeByHand>`
+    select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, operator,
+      change || ' ' || name || ' ' || key || coalesce(' of ' || merchant, '') as change
+    from admin_changes c where ${isByHand} order by number desc limit ${limit}`.execute(db);
+  return rows;
 }
 
 /** A row of the table. Its hash covers the exact text. */

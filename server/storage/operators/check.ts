@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { ORIGINAL_TRANSITIONS, REFUND_TRANSITIONS } from "../../domain/refunds.ts";
 import type { Db } from "../database/tables.ts";
+import { isByHand } from "./audit.ts";
 
 /** A value of a record that contradicts others. */
 export type Difference = {
@@ -54,11 +55,12 @@ function isIn({ after, upTo }: IdRange, id: RawBuilder<unknown>): RawBuilder<boo
  * or not at all.
  *
  * @param eventsSince older events may have been removed
+ * @param plain whether the tables aren't distributed, so that they can be joined with those of the coordinator
  */
 export async function findDifferences(
   db: Db,
   table: CheckedTable,
-  { eventsSince, ...range }: IdRange & { readonly eventsSince: Date },
+  { eventsSince, plain, ...range }: IdRange & { readonly eventsSince: Date; readonly plain: boolean },
 ): Promise<Difference[]> {
   const comparisons =
     table === "payments"
@@ -67,6 +69,7 @@ export async function findDifferences(
           compareOriginals(range),
           compareHistories(range),
           compareEvents(range, eventsSince),
+          ...(plain ? [comparePayouts(range), compareRecord(range)] : []),
         ]
       : [compareDeliveries(range)];
   const found: Difference[] = [];
@@ -148,6 +151,50 @@ function compareEvents(range: IdRange, eventsSince: Date): RawBuilder<Difference
     ) as e on e.resource_id = status.payment_id and e.merchant = status.merchant and e.sequence = status.sequence
     where e.type is distinct from status.type
       and (e.event_id is not null or (status.at >= ${eventsSince}::timestamptz and not status.elsewhere))`;
+}
+
+/** A refund is published, or waits for it, from when it is authorized, and nothing else is published. */
+function comparePayouts(range: IdRange): RawBuilder<Difference> {
+  return sql<Difference>`
+    select coalesce(p.merchant, f.merchant) as merchant, coalesce(p.payment_id, f.payment_id) as id, 'payout' as what,
+      case when f.payment_id is null then 'missing' else coalesce(f.position::text, 'none') end as found,
+      case when p.status = 'AUTHORIZED' then 'one that the feed has or will have' else 'none of a refund that is '
+        || coalesce(p.status, 'missing') end as expected, ${NOT_MISSING}
+    from (select * from payments where ${isIn(range, sql`payment_id`)} and kind = 'REFUND') p
+    full join (select * from payouts where ${isIn(range, sql`payment_id`)}) f on f.payment_id = p.payment_id and f.merchant = p.merchant
+    left join payouts_waiting w on w.payment_id = p.payment_id and w.merchant = p.merchant
+    where p.status is distinct from 'TERMINAL_FAILED' and case
+      when p.status = 'AUTHORIZED' then f.payment_id is null and w.payment_id is null
+        or f.position > extract(epoch from clock_timestamp()) * 1000000 + 60000000
+      else f.payment_id is not null or w.payment_id is not null end`;
+}
+
+/** Where changes of operators are recorded, each original payment is as its last record says, which a command has made. */
+function compareRecord(range: IdRange): RawBuilder<Difference> {
+  return sql<Difference>`
+    select p.merchant, p.payment_id as id, 'record' as what,
+      coalesce(c.state ->> 'status' || ' of ' || (c.state ->> 'amount_cents') || ' by ' || c.operator, 'missing') as found,
+      p.status || ' of ' || p.amount_cents || ' by a command' as expected, ${NOT_MISSING}
+    from payments p left join lateral (
+      select * from admin_changes where key = p.payment_id and merchant = p.merchant and name = 'payments'
+      order by number desc limit 1
+    ) as c on true
+    where ${isIn(range, sql`p.payment_id`)} and p.kind = 'DEBIT' and p.created_at > (select min(at) from admin_changes)
+      and (c.number is null or (c.state ->> 'status', c.state ->> 'amount_cents') <> (p.status, p.amount_cents::text) or ${isByHand})`;
+}
+
+/** The row of the deployment, and of the feed: what a server would believe, and that no server has written. */
+export async function findWrongStates(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ line: string }>`
+    select 'table deployment: restored_at is ' || restored_at || ', in the future' as line
+    from deployment where restored_at > clock_timestamp()
+    union all
+    select 'table feed: ' || coalesce(max(shown)::text, 'nothing') || ' is shown, and the last payout is '
+      || coalesce((select max(position) from payouts)::text, 'none')
+    from feed having count(*) <> 1 or max(shown) > coalesce((select max(position) from payouts), 0)`.execute(
+    db,
+  );
+  return rows.map(({ line }) => line);
 }
 
 /** A delivery belongs to an event and a subscription, and its state to its attempts (D23). */

@@ -49,18 +49,11 @@ export async function findMissing(db: Db, { refunds, position }: HighWaterMark):
  *
  * @returns whether this call was the first to notice
  */
-export async function holdAfterRestore(db: Db, { at, missing }: { at: Date; missing: string }) {
-  return db.transaction().execute(async (transaction) => {
-    const { rows } = await sql`
-      insert into deployment as known (mode, restored_at) values ('production', clock_timestamp())
-      on conflict (single_row) do update set restored_at = excluded.restored_at
-        where known.restored_at is null or known.restored_at < ${at}::timestamptz
-      returning 1`.execute(transaction);
-    if (rows.length === 0) return false;
-    const reason = `restored to an earlier state, without ${missing}`;
-    await sql`insert into holds (merchant, reason) values ('', ${reason}) on conflict do nothing`.execute(
-      transaction,
-    );
-    return true;
-  });
+export async function holdAfterRestore(
+  db: Db,
+  { at, missing }: { at: Date; missing: string },
+): Promise<boolean> {
+  const { rows } = await sql<{ first: boolean }>`
+    select note_restore(${at}::timestamptz, ${missing}::text) as first`.execute(db);
+  return rows[0]?.first === true;
 }

@@ -203,7 +203,7 @@ export function saveStatement(
       returning payment_id, merchant, status, sequence, created_at
     ), ${alsoWrite}payout as (
       insert into payouts_waiting (payment_id, merchant, authorized_at)
-      select payment_id, merchant, created_at from refund where status = 'AUTHORIZED'
+      select payment_id, merchant, created_at from refund where status = 'AUTHORIZED' on conflict do nothing
     ), event as (
       insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, caller, trace)
       select s.event_id, r.merchant, s.event_type, r.payment_id, r.sequence, r.created_at, s.event_payload, s.caller, s.trace

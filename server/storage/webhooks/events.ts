@@ -9,8 +9,8 @@ import {
 } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
+import { waitForTurn } from "../database/turns.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
 
 /** An event to be written in the transaction that changes the status (D20a). */
@@ -130,11 +130,12 @@ export async function emitFurtherEvent(
   });
 }
 
-async function nextSequence(transaction: Db, { merchant, resourceId }: Resource, kind: string) {
-  const resource = `${merchant} ${kind} ${resourceId}`;
-  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.resourceEvent}::integer, hashtext(${resource}))`.execute(
-    transaction,
-  );
+async function nextSequence(
+  transaction: Db,
+  { merchant, resourceId }: Resource,
+  kind: string,
+): Promise<number> {
+  await waitForTurn(transaction, "resource event", `${merchant} ${kind} ${resourceId}`);
   const { rows } = await sql<{ sequence: number }>`
     select coalesce(max(sequence), 0)::integer + 1 as sequence from events
     where resource_id = ${resourceId} and merchant = ${merchant}

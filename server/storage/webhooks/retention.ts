@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { firstIdSince } from "../../domain/ids.ts";
-import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
+import { tryTurn } from "../database/turns.ts";
 
 /** A part of a table, in the order of its ids. */
 export type RetentionBatch = {
@@ -46,7 +46,7 @@ async function removeOld(db: Db, table: OldRows, batch: RetentionBatch): Promise
   const id = sql.ref(OLD_ROWS[table].id);
   const { rows } = await sql<{ removed: number; last: string | null }>`
     with turn as materialized (
-      select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.retention}::integer, 0) as ours
+      select ${tryTurn("retention")} as ours
     ), batch as materialized (
       select older.id from turn, lateral (${selectOld(table, batch, sql`turn.ours`)}) as older
     ), removed as (

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { SubscriptionType } from "../../domain/events.ts";
 import { createSubscriptionKey, firstIdSince } from "../../domain/ids.ts";
-import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
+import { waitForTurn } from "../database/turns.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
 import type { EncryptionKeys } from "./secrets.ts";
 
@@ -37,9 +37,7 @@ export async function insertSubscription(
 ): Promise<{ subscriptionKey: string } | "limit"> {
   const { merchant, url, secretCiphertext, type, details, now, caller } = subscription;
   return db.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.subscription}::integer, hashtext(${merchant}))`.execute(
-      transaction,
-    );
+    await waitForTurn(transaction, "subscription", merchant);
     const { rows: live } = await sql`
       select from subscriptions where merchant = ${merchant} and ended_at is null`.execute(transaction);
     if (live.length >= limit) return "limit";

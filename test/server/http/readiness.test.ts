@@ -1,14 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import { makeDataDir } from "../../helpers/databases.ts";
 import { createDeployment } from "../../helpers/deployment.ts";
-import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import {
+  createPayment,
+  dollars,
+  refundOf,
+  type Subscription,
+  subscriptionTo,
+} from "../../helpers/factories.ts";
 import { runStatement } from "../../helpers/postgres.ts";
+import { outputOf } from "../../helpers/process.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 const SECOND_MS = 1_000;
 
@@ -68,6 +76,70 @@ describe("a server whose database is read-only", () => {
       "the database refuses writes; not ready until it takes them",
       "the database takes writes again",
     ]);
+  });
+});
+
+describe("a server whose password is changed", () => {
+  /** A role that logs in by a password only, with the rights of the database's owner. */
+  async function createRole(url: string, password: string) {
+    const role = `password_${new URL(url).pathname.slice(6)}`;
+    const run = (statement: string) => runStatement(url, statement);
+    await run(`create role ${role} superuser login password '${password}'`);
+    // The first line that fits counts.
+    await run(`do $$ declare hba text := current_setting('hba_file'); begin
+      execute format('copy (select unnest(string_to_array(%L, chr(10)))) to %L',
+        'host all ${role} 127.0.0.1/32 scram-sha-256' || chr(10) || pg_read_file(hba), hba);
+      perform pg_reload_conf();
+    end $$`);
+    return role;
+  }
+
+  test("is not ready before a call fails, and serves without a break when the runbook changes it", async () => {
+    await using deployment = await createDeployment();
+    const role = await createRole(deployment.url, "first");
+    const folder = await folderOfTest();
+    const urlOf = (password: string) => deployment.url.replace("postgres@", `${role}:${password}@`);
+    const [file, next] = [join(folder, "database-url"), join(folder, "next")];
+    await writeFile(file, `${urlOf("first")}\n`);
+    await writeFile(next, `${urlOf("second")}\n`);
+    const server = await deployment.start({ env: { DATABASE_URL: "", DATABASE_URL_FILE: file } });
+    const paymentId = await createPayment(server);
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`;
+    const ready = async () => (await fetch(`${server.url}/readyz`)).status;
+    const issueEight = () =>
+      Promise.all(
+        Array.from(
+          { length: 8 },
+          async () =>
+            (await post(server.url, "/v1/refunds", refundOf(paymentId, { amount: dollars(1) }))).status,
+        ),
+      );
+    const [before, script] = [
+      await issueEight(),
+      await readFile("docs/operators/change-password.sh", "utf8"),
+    ];
+
+    const [both = "", , last = ""] = script.split(/^# \d.*$/m).slice(1);
+    const step = (text: string) =>
+      outputOf(["sh", "-ec", text], { env: { NEW_URL: next, DATABASE_URL_FILE: file } });
+    await step(both);
+    await issueEight();
+    await runStatement(deployment.url, `alter role ${role} password 'second'`);
+    await runStatement(deployment.url, cut);
+    await expect.poll(ready).toBe(200);
+    await step(last);
+    const after = await issueEight();
+    const stillReady = await ready();
+    await runStatement(deployment.url, `alter role ${role} password 'third'`);
+
+    expect([before, after, stillReady]).toEqual([Array(8).fill(201), Array(8).fill(201), 200]);
+    await expect.poll(ready).toBe(503);
+    await runStatement(deployment.url, `alter role ${role} password 'second'`);
+    await expect.poll(ready).toBe(200);
+    await runStatement(deployment.url, `alter role ${role} nologin`);
+    await expect.poll(ready).toBe(503);
+    await server.close();
+    await runStatement(deployment.url, `drop role ${role}`);
   });
 });
 

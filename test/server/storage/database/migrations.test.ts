@@ -9,13 +9,17 @@ import { forEachTest } from "../../../helpers/suite.ts";
 /** Tables without a merchant in their keys: small, or read before the merchant is known. Each machine of a cluster has all rows. */
 const REFERENCE_TABLES = [
   "access_tokens", // found by the token, which names the merchant
+  "admin_changes",
   "blocks", // of merchants, and of what is found before the merchant is known
   "clock",
   "deployment",
+  "feed",
   "kysely_migration",
   "kysely_migration_lock",
   "last_check",
   "payouts", // its positions count over all merchants
+  "publishers",
+  "turns",
 ];
 
 describe.each(engines)("the tables on %s", (engine) => {

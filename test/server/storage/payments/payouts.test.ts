@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Db } from "../../../../server/storage/database/tables.ts";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
 import { failOriginal } from "../../../../server/storage/payments/payments.ts";
-import { listPayouts, publishPayouts } from "../../../../server/storage/payments/payouts.ts";
+import { listPayouts } from "../../../../server/storage/payments/payouts.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -15,6 +15,7 @@ import {
   LONG_AGO,
   NOW,
   newMerchant,
+  publish,
   saveRefund,
   untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
@@ -39,11 +40,11 @@ describe.each(engines)("the payout feed on %s", (engine) => {
     const issued = await createRefund(db, original, { requestKey: "\uFEFFkey", clientReferenceId: "order" });
     const failed = await createRefund(db, original, { amountCents: 1_000_00 });
 
-    await publishPayouts(db);
+    await publish(db);
     const [first, ...others] = await read();
     await authorizeDueIn(db, LATER);
-    await publishPayouts(db);
-    await publishPayouts(db);
+    await publish(db);
+    await publish(db);
 
     expect([others, failed.status]).toEqual([[], "TERMINAL_FAILED"]);
     expect(first).toEqual({
@@ -67,10 +68,10 @@ describe.each(engines)("the payout feed on %s", (engine) => {
     const published = await createRefund(db, other);
 
     await hold(db, { merchant: one.merchant, reason: "a test" });
-    await publishPayouts(db);
+    await publish(db);
     const before = await read();
     await release(db, one);
-    await publishPayouts(db);
+    await publish(db);
 
     expect(idsOf(before)).toEqual([published.paymentId]);
     expect(idsOf(await read(before[0]?.cursor))).toEqual([held.paymentId]);
@@ -80,7 +81,7 @@ describe.each(engines)("the payout feed on %s", (engine) => {
     const { db } = database;
     const original = await settledLongAgo();
     await createRefund(db, original);
-    await publishPayouts(db);
+    await publish(db);
     const [payout] = await read();
     await failOriginal(db, { ...original, now: NOW });
 
@@ -93,20 +94,20 @@ describe.each(engines)("the payout feed on %s", (engine) => {
     const { db } = database;
     const original = await settledLongAgo();
     const published = await createRefund(db, original);
-    await publishPayouts(db);
+    await publish(db);
     const [forgotten] = await read();
     // As in a database that was restored to a moment before it was published.
     await sql`delete from payouts`.execute(db);
     const future = (Date.now() + 3_600_000) * 1_000;
     const next = await createRefund(db, original);
-    await publishPayouts(db);
+    await publish(db);
 
     expect(forgotten?.paymentId).toBe(published.paymentId);
     expect(idsOf(await read(forgotten?.cursor))).toEqual([next.paymentId]);
 
     await sql`update payouts set position = ${future}`.execute(db);
     const last = await createRefund(db, original);
-    await publishPayouts(db);
+    await publish(db);
     expect(idsOf(await read(future))).toEqual([last.paymentId]);
   });
 });
@@ -123,10 +124,10 @@ describe("the payout feed, at the same time on postgres", () => {
     const transaction = await beginTransaction(db);
     await saveRefund(transaction, early);
     const late = await createRefund(db, fast);
-    await publishPayouts(db);
+    await publish(db);
     const before = await readFeed(db, 0);
     await transaction.commit().execute();
-    await publishPayouts(db);
+    await publish(db);
 
     expect(before).toMatchObject([{ paymentId: late.paymentId }]);
     expect(await readFeed(db, before[0]?.cursor ?? 0)).toMatchObject([{ paymentId: early.paymentId }]);
@@ -140,15 +141,14 @@ describe("the payout feed, at the same time on postgres", () => {
     const first = await createRefund(db, original);
     const transaction = await beginTransaction(db);
     await sql`select from payouts_waiting where merchant = ${merchant} for update`.execute(transaction);
-    const publishing = publishPayouts(db);
+    const publishing = publish(db);
     await untilWaitingForLock(db, publishing);
     const second = await createRefund(db, original, { now: new Date(NOW.getTime() - 1) });
 
-    await publishPayouts(db, 1);
+    const other = publish(db);
     const meanwhile = await readFeed(db, after);
     await transaction.rollback().execute();
-    await publishing;
-    await publishPayouts(db);
+    await Promise.all([publishing, other]);
 
     expect(meanwhile).toEqual([]);
     const ids = (await readFeed(db, after)).map(({ paymentId }) => paymentId);

@@ -4,7 +4,7 @@ import { type KnownRefund, reconcileRefund } from "../../../../server/storage/op
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
 import type { DebitRecord, RefundRecord } from "../../../../server/storage/payments/payment-record.ts";
 import { coverOriginal } from "../../../../server/storage/payments/payments.ts";
-import { listPayouts, publishPayouts } from "../../../../server/storage/payments/payouts.ts";
+import { listPayouts } from "../../../../server/storage/payments/payouts.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -19,6 +19,7 @@ import {
   LONG_AGO,
   NOW,
   newMerchant,
+  publish,
 } from "../../../helpers/store-factories.ts";
 
 describe.each(engines)("a refund that the payment system knows, on %s", (engine) => {
@@ -46,7 +47,7 @@ describe.each(engines)("a refund that the payment system knows, on %s", (engine)
     const { db } = database;
     await release(db, { merchant: undefined });
     await authorizeDueIn(db, LATER);
-    await publishPayouts(db);
+    await publish(db);
     const payouts = await listPayouts(db, { after: 0, limit: 100 });
     return payouts === "unknown-cursor" ? [] : payouts.map(({ paymentId }) => paymentId);
   }

@@ -1,0 +1,19 @@
+-- Read everything but the audit; secrets are encrypted.
+select * from payments, subscriptions;
+-- Issue refunds for any merchant, up to the amounts of payments, and authorize them before they are due: they are paid.
+insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, history, sequence, created_at)
+  values ('rfd_stolen', 'acme', 'REFUND', 'AUTHORIZED', 1, 'stolen', 'pay_1', '[{"status": "AUTHORIZED"}]', 1, now());
+update payments set status = 'AUTHORIZED', history = history || '{"status": "AUTHORIZED"}', sequence = sequence + 1
+  where kind = 'REFUND' and status = 'PENDING' and due_at is not null;
+insert into payouts_waiting values ('rfd_stolen', 'acme', now());
+-- Have events of refunds sent, which `check` finds, also to URLs of its own, with secrets that it can't encrypt: these aren't sent.
+insert into events values ('evt_stolen', 'acme', 'refund.authorized', 'rfd_stolen', 9, now(), '{}');
+insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at) values ('msg_stolen', 'evt_stolen', 'acme', 'sub_x', now());
+insert into subscriptions (subscription_key, merchant, url, secret_ciphertext, type, details, created_at)
+  values ('sub_stolen', 'acme', 'https://example.com', '', 'ALL', '{}', now());
+-- Stop what a server does: deliveries, subscriptions, limits of rates, and everything, by locks or a hold of all refunds.
+update deliveries set state = 'EXHAUSTED', due_at = null, leased_until = null, sending = false where state = 'PENDING';
+update subscriptions set ended_at = now(), secret_ciphertext = null, old_secret_ciphertext = null where ended_at is null;
+update rate_limits set full_at = now();
+lock table events in access exclusive mode;
+select note_restore(now(), 'nothing');
