@@ -6,6 +6,7 @@ import { defineServe, settingsOf } from "../process/command-line.ts";
 import { runServer, type Wrapper } from "../process/run.ts";
 import { defineCoverage } from "./commands/coverage-command.ts";
 import { defineDiff } from "./commands/diff-command.ts";
+import { defineExec } from "./commands/exec-command.ts";
 import { defineListen } from "./commands/listen-command.ts";
 import { defineMcp } from "./commands/mcp-server.ts";
 import { greet } from "./greeting.ts";
@@ -39,6 +40,22 @@ program.addCommand(defineListen());
 program.addCommand(defineCoverage());
 program.addCommand(defineDiff());
 program.addCommand(defineMcp());
+program.addCommand(
+  defineExec(async (shape) => {
+    const { startShaped } = await import("./index.ts");
+    let restart = () => {};
+    const sandbox = await startShaped(
+      { settings: { SERVE_DOCS: "false" } },
+      {
+        ...shape,
+        onStart: (given) => {
+          restart = given;
+        },
+      },
+    );
+    return { ...sandbox, restart: () => restart() };
+  }),
+);
 await program.parseAsync();
 
 function createWrapper(env: Environment): Wrapper {
@@ -46,7 +63,7 @@ function createWrapper(env: Environment): Wrapper {
   return {
     async createHooks(core) {
       const { wrapInSandbox } = await import("./sandbox.ts");
-      return wrapInSandbox(core, tomorrowSeed);
+      return wrapInSandbox(core, { tomorrowSeed });
     },
     greet: (server, config, logger) => greet(server, config, logger, tomorrowSeed),
   };

@@ -9,6 +9,7 @@ import { checkLocalHost } from "../http/request-head.ts";
 import type { HttpResponse, Middleware } from "../http/request-locals.ts";
 import { assembleApp } from "../process/app.ts";
 import type { Core, Hooks } from "../process/start.ts";
+import { type BadDay, createBadDay, type Watch } from "./handlers/bad-day.ts";
 import { createCallFaults } from "./handlers/call-faults.ts";
 import { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
@@ -35,24 +36,40 @@ const TOKEN_BYTES = 24;
 /** What the core serves; all else is the sandbox's own. */
 const OF_THE_CORE = /^\/(v1\/|(healthz|readyz)(\?|$))/;
 
-/**
- * Fills the store, and wraps the server with all that is the sandbox's own, which is kept in memory.
- *
- * @param tomorrowSeed the seed of the merchant that plays a later version from the start; undefined: there is none
- */
-export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined): Promise<Hooks> {
+/** What a sandbox is, beside its settings. */
+export type SandboxShape = {
+  /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
+  readonly tomorrowSeed?: number | undefined;
+  /** Further merchants, `worker1` and so on, for tests that run at the same time. */
+  readonly workers?: number;
+  /** Whether every merchant plays a later version. */
+  readonly isTomorrow?: boolean;
+  readonly badDay?: BadDay | undefined;
+  readonly watch?: Watch;
+  /** Called with what lets events come again, as after a restart of the merchant's system. */
+  readonly onStart?: (restart: () => void) => void;
+};
+
+/** Fills the store, and wraps the server with all that is the sandbox's own, which is kept in memory. */
+export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Hooks> {
+  const { tomorrowSeed, workers = 0, watch } = shape;
   const { app, http } = core;
   const { store, clock, logger, config, encryptionKeys } = app;
   const changes = createChanges(http.draining);
   const coverage = createCoverage(readDocument("openapi"));
   const faults = createFaults({ store, clock, changes, logger, onAccepted: coverage.meetEvent });
   const tomorrow = createTomorrow({ store, clock, changes, logger });
-  await seed({ store, clock }, tomorrowSeed === undefined ? [] : [TOMORROW_MERCHANT]);
+  const further = Array.from({ length: workers }, (_, index): SandboxMerchant => `worker${index + 1}`);
   if (tomorrowSeed !== undefined) await tomorrow.switchOn(TOMORROW_MERCHANT, tomorrowSeed);
+  await seed({ store, clock }, tomorrowSeed === undefined ? further : [...further, TOMORROW_MERCHANT]);
+  if (shape.isTomorrow)
+    for (const merchant of [...SANDBOX_MERCHANTS, ...further]) await tomorrow.switchOn(merchant);
+  const badDay = createBadDay(shape.badDay, watch ?? {});
+  shape.onStart?.(badDay.restart);
 
   const document = readDocument("sandbox");
-  const callFaults = createCallFaults(faults.list, document);
-  const requests = createRequestMemory(changes, callFaults.kindOf, coverage.meetCall);
+  const callFaults = createCallFaults({ take: (one) => faults.list.take(one) ?? badDay.take(one) }, document);
+  const requests = createRequestMemory(changes, callFaults.kindOf, coverage.meetCall, watch?.onCall);
   const inbox = createInbox({ store, changes, ownUrl: http.ownUrl, realNow: clock.realNow });
   const parts = { store, clock, changes, logger, encryptionKeys, runDue: core.runDue };
   const checkLocal = checkLocalHost(config.host, http.isLocal);
@@ -64,7 +81,13 @@ export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined
       ...inbox.handlers,
       ...faults.list.handlers,
       ...coverage.handlers,
-      ...accessHandlers(parts, [requests, inbox, faults.list, tomorrow]),
+      ...accessHandlers(parts, [
+        requests,
+        inbox,
+        faults.list,
+        tomorrow,
+        ...(watch ? [{ forget: watch.onReset }] : []),
+      ]),
       ...tomorrow.handlers,
       ...clockHandlers(parts),
       ...paymentHandlers(parts),
@@ -92,10 +115,7 @@ export async function wrapInSandbox(core: Core, tomorrowSeed: number | undefined
   /** They see the request before the core, and its response after the core has checked it. */
   const outerSteps: readonly Middleware[] = [requests.record, callFaults.onWire, tomorrow.reviseResponses];
   return {
-    attempts: tomorrow.before({
-      makeAttempt: faults.ofDeliveries.makeAttempt,
-      onRecorded: faults.ofDeliveries.onRecorded,
-    }),
+    attempts: tomorrow.before(badDay.wrap(faults.ofDeliveries)),
     observer: {
       observeAttempt: () => changes.notify(["webhooks", "inbox"]),
       countRefunds: (status) => status === "AUTHORIZED" && changes.notify(["payments", "webhooks"]),

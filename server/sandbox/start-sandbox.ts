@@ -3,7 +3,7 @@ import { IN_MEMORY } from "../config/store-settings.ts";
 import { createLogger } from "../observability/logger.ts";
 import { startServer } from "../process/start.ts";
 import { createCalls, type SandboxCalls } from "./calls.ts";
-import { wrapInSandbox } from "./sandbox.ts";
+import { type SandboxShape, wrapInSandbox } from "./sandbox.ts";
 import { readTomorrowSeed } from "./settings.ts";
 
 /** All options are optional. */
@@ -41,8 +41,11 @@ export type Sandbox = SandboxCalls & {
 const ACCESS_TOKEN = "sandbox_acme";
 const OTHER_ACCESS_TOKEN = "sandbox_globex";
 
-/** Starts a sandbox, as the package's `startSandbox` says. */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+/** Starts a sandbox, as the package's `startSandbox` says, unless it is to have another shape. */
+export async function startSandbox(
+  options: SandboxOptions,
+  shape: SandboxShape = { tomorrowSeed: readTomorrowSeed({ ...options.settings }) },
+): Promise<Sandbox> {
   const { port = 0, host = "", dataDir = IN_MEMORY, settings, log } = options;
   const config = readConfig({
     ...settings,
@@ -52,9 +55,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     DATA_DIR: dataDir,
   });
   const logger = createLogger(log ? config.logLevel : "silent", { write: (line) => log?.(line.trimEnd()) });
-  const { url, close } = await startServer(config, { logger }, (core) =>
-    wrapInSandbox(core, readTomorrowSeed({ ...settings })),
-  );
+  const { url, close } = await startServer(config, { logger }, (core) => wrapInSandbox(core, shape));
   return {
     ...createCalls(url, ACCESS_TOKEN),
     url,

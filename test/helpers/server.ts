@@ -57,7 +57,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   try {
     const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...settings, ...env });
     const webhooks = { nameservers: NO_NAMESERVER, ...startOptions.webhooks };
-    const createHooks: CreateHooks = (core) => wrapInSandbox(core, readTomorrowSeed(env ?? {}));
+    const createHooks: CreateHooks = (core) =>
+      wrapInSandbox(core, { tomorrowSeed: readTomorrowSeed(env ?? {}) });
     const server = await startServer(
       config,
       { logger, ...GENEROUS, storeLimits: GENEROUS_LIMITS, ...startOptions, webhooks },

@@ -68,7 +68,7 @@ await ensureConsole();
 const dataDir = await makeTempDir();
 const options = { logger: pino({ level: "silent" }), realNow: () => new Date(BEGIN + performance.now()) };
 const config = readConfig({ PORT: "0", DATA_DIR: dataDir });
-const server = await startServer(config, options, (core) => wrapInSandbox(core, undefined));
+const server = await startServer(config, options, (core) => wrapInSandbox(core, {}));
 await installChromium();
 const { browser, close } = await launchBrowser();
 for (const [name, route] of Object.entries(await createRecords(server.url))) {

@@ -30,7 +30,7 @@ static class Merchant {
             catch (ApiException error) {
                 var retry = RetryOf(error.StatusCode);
                 // This alone shows that no attempt made the refund, of this run or of an earlier one.
-                if ((string)retry["repeat"] == "changed" && error.Response.Contains("urn:problem:")) return "none";
+                if ((string)retry["repeat"] == "changed" && error.GetType().IsGenericType) return "none";
                 if (error.StatusCode >= 300 && error.StatusCode < 500 && ((string)retry["when"] ?? "cause-gone") == "cause-gone") return "unknown";
                 if (error.Headers.TryGetValue("Retry-After", out var after)) wait += TimeSpan.FromSeconds(int.Parse(after.First()));
             }

@@ -61,7 +61,7 @@ func refund(ctx context.Context, client *payments.APIClient, request payments.Re
 			if retry.Repeat == "changed" && problem != nil && strings.Contains(string(problem.Body()), "urn:problem:") {
 				return "none"
 			}
-			if response.StatusCode < 500 && (retry.When == "" || retry.When == "cause-gone") {
+			if response.StatusCode >= 300 && response.StatusCode < 500 && (retry.When == "" || retry.When == "cause-gone") {
 				return "unknown"
 			}
 			seconds, _ = strconv.Atoi(response.Header.Get("Retry-After"))

@@ -7,11 +7,17 @@ export const SANDBOX_MERCHANTS = ["acme", "globex"] as const;
 /** The merchant that a sandbox has as well when it is started with tomorrow's API. */
 export const TOMORROW_MERCHANT = "tomorrow";
 
-export type SandboxMerchant = (typeof SANDBOX_MERCHANTS)[number] | typeof TOMORROW_MERCHANT;
+export type SandboxMerchant =
+  | (typeof SANDBOX_MERCHANTS)[number]
+  | typeof TOMORROW_MERCHANT
+  | `worker${number}`;
 
 /** Whether this is one of the merchants that a sandbox has from the start. */
 export function isSandboxMerchant(merchant: string): merchant is SandboxMerchant {
-  return [...SANDBOX_MERCHANTS, TOMORROW_MERCHANT].some((name) => name === merchant);
+  return (
+    [...SANDBOX_MERCHANTS, TOMORROW_MERCHANT].some((name) => name === merchant) ||
+    /^worker\d+$/.test(merchant)
+  );
 }
 
 export const SANDBOX_SCOPES = ["refunds", "webhooks"] as const;

@@ -4,6 +4,7 @@ import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import { readRequestId, type TraceContext } from "../../domain/trace-context.ts";
 import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
+import type { WatchedCall } from "./bad-day.ts";
 import type { Changes } from "./changes.ts";
 import type { ReceivedCall } from "./coverage.ts";
 import { invalid } from "./responses.ts";
@@ -37,6 +38,7 @@ export type RequestMemory = {
 /**
  * Keeps the latest requests in memory, without access tokens and secrets.
  *
+ * @param onRecord called with every call
  * @param faultOf the kind of the fault that happened to a call, if any
  * @param onResponse called with every call that got a response
  */
@@ -44,6 +46,7 @@ export function createRequestMemory(
   changes: Pick<Changes, "notify">,
   faultOf: (response: HttpResponse) => string | null,
   onResponse: (merchant: string, call: ReceivedCall) => void,
+  onRecord: (call: WatchedCall) => void = () => {},
 ): RequestMemory {
   const ring = createRing<Recorded>({
     maxItems: MAX_REQUESTS,
@@ -82,6 +85,17 @@ export function createRequestMemory(
           fault: faultOf(response),
         };
         ring.add({ number: count, merchant, record });
+        const { paymentId, paymentStatus } = response.locals;
+        const made =
+          operation === "issueRefund" && response.statusCode === 201 && paymentStatus !== undefined;
+        const after = response.getHeader("Retry-After");
+        onRecord({
+          ...record,
+          merchant,
+          endedAt: Date.now(),
+          retryAfter: after === undefined ? undefined : Number(after),
+          made: made ? { paymentId: String(paymentId), status: String(paymentStatus) } : undefined,
+        });
         if (record.status !== null)
           onResponse(merchant, { operation, status: record.status, requestBody: body, responseBody });
         changes.notify(["requests", "payments", "webhooks"], merchant);

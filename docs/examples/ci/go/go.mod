@@ -1,0 +1,3 @@
+module example.com/merchant
+
+go 1.18

@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { SandboxSchemas } from "../../contract/document.ts";
+import type { Attempt } from "../../storage/webhooks/claims.ts";
+import { type AttemptsOf, type MadeAttempt, makeAttempt, type ToRequest } from "../../webhooks/attempt.ts";
+import { signDelivery } from "../../webhooks/sign-delivery.ts";
+import type { FaultList } from "./faults.ts";
+import { type NewFault, toPlan } from "./kinds.ts";
+
+/** A call to the published contract, as whoever watches a sandbox sees it when it ends. */
+export type WatchedCall = Pick<
+  SandboxSchemas["RequestRecord"],
+  "operation" | "status" | "milliseconds" | "requestKey" | "requestBody" | "responseBody" | "fault"
+> & {
+  readonly merchant: string;
+  /** In milliseconds, of real time. */
+  readonly endedAt: number;
+  readonly retryAfter: number | undefined;
+  /** The refund that it made, even if no response said so, and its first status. */
+  readonly made: { readonly paymentId: string; readonly status: string } | undefined;
+};
+
+export type WatchedAttempt = {
+  readonly merchant: string;
+  readonly webhookId: string;
+  readonly payload: string;
+  readonly status: number | null;
+  /** Whether nobody should accept it. */
+  readonly forged?: boolean;
+};
+
+/** Is told of all that happens at a sandbox. */
+export type Watch = {
+  onCall(call: WatchedCall): void;
+  onAttempt(attempt: WatchedAttempt): void;
+  /** All that the merchant had was removed. */
+  onReset(merchant: string): void;
+};
+
+/** What goes wrong on a bad day: with the first call for each refund, or with every event. */
+export type BadDay =
+  | NewFault
+  | { readonly events: "TWICE_AT_ONCE" | "REORDERED" | "NEVER" | "FORGED" | "AFTER_RESTART" };
+
+/** How long the first event of a refund waits for the next one, and a refund's events for those that came before a restart. */
+const WAIT_MS = 1_500;
+const STEP_MS = 20;
+/** The most events that come again after a restart. */
+const MAX_AGAIN = 20;
+
+const forge: ToRequest = ({ webhookId, payload: body }, at) => {
+  const secret = `whsec_${randomBytes(24).toString("base64")}`;
+  return { headers: signDelivery([secret], { webhookId, at, body }), body };
+};
+
+/** Makes every day a bad one, for all merchants. */
+export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
+  const seen = new Set<string>();
+  const accepted: Attempt[] = [];
+  let sent: readonly Attempt[] = [];
+
+  const sendWatched = async (attempt: Attempt, send: () => Promise<MadeAttempt>, forged = false) => {
+    const made = await send();
+    const { merchant, webhookId, payload } = attempt;
+    watch.onAttempt?.({ merchant, webhookId, payload, status: made.status, forged });
+    if (made.error === null && !forged) accepted.push(attempt);
+    return made;
+  };
+
+  const take: FaultList["take"] = (occasion) => {
+    if (!day || "events" in day || !("operation" in occasion)) return undefined;
+    const { merchant, operation, requestKey } = occasion;
+    const name = `${merchant} ${requestKey}`;
+    if (operation !== "issueRefund" || seen.has(name)) return undefined;
+    seen.add(name);
+    return { plan: toPlan(day), number: 1, group: day, note: () => {} };
+  };
+
+  /** Whether a later event of the same resource was accepted meanwhile. */
+  const wasOvertaken = ({ merchant, payload }: Attempt) => {
+    const { data, sequence } = JSON.parse(payload);
+    return accepted.some((other) => {
+      const event = JSON.parse(other.payload);
+      return (
+        other.merchant === merchant && event.data.paymentId === data.paymentId && event.sequence > sequence
+      );
+    });
+  };
+
+  return {
+    take,
+    /** From now on all that was accepted so far comes again, as after a restart of the merchant's system. */
+    restart() {
+      sent = accepted.splice(0).slice(0, MAX_AGAIN);
+    },
+    wrap: ({ makeAttempt: make, onRecorded }: AttemptsOf): AttemptsOf => ({
+      onRecorded,
+      async makeAttempt(attempt, options) {
+        const send = () => sendWatched(attempt, () => make(attempt, options));
+        const kind = day && "events" in day ? day.events : undefined;
+        if (kind === "NEVER") {
+          const made = {
+            at: options.realNow(),
+            status: null,
+            error: "not sent on this bad day",
+            milliseconds: 0,
+          };
+          return { ...made, bodyStart: null, timedOut: false, outcome: { kind: "exhausted" } };
+        }
+        if (kind === "FORGED") await sendWatched(attempt, () => makeAttempt(attempt, options, forge), true);
+        if (kind === "TWICE_AT_ONCE") return (await Promise.all([send(), send()]))[0];
+        if (kind === "REORDERED" && JSON.parse(attempt.payload).sequence === 1)
+          for (const end = performance.now() + WAIT_MS; performance.now() < end && !wasOvertaken(attempt); )
+            await pause(STEP_MS);
+        const made = await send();
+        const again = sent.filter(({ merchant }) => merchant === attempt.merchant);
+        if (made.error !== null || again.length === 0) return made;
+        sent = sent.filter((one) => !again.includes(one));
+        for (const { webhookId, payload } of again) {
+          const repeated = { ...attempt, webhookId, payload };
+          await sendWatched(repeated, () => make(repeated, options));
+        }
+        return made;
+      },
+    }),
+  };
+}

@@ -1,0 +1,218 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { retryOf } from "../../server/sandbox/commands/exec-command.ts";
+import { judge, type Seen } from "../../server/sandbox/commands/exec-judge.ts";
+import { type Sandbox, startShaped } from "../../server/sandbox/index.ts";
+import { runProgram } from "../helpers/process.ts";
+import { forSuite } from "../helpers/suite.ts";
+import { createTempDir } from "../helpers/temp-dir.ts";
+import { elementsOf } from "../helpers/well-formed.ts";
+
+const seen: Seen = { calls: [], attempts: [] };
+
+describe("tests that run against a sandbox", () => {
+  const sandbox = forSuite(() => {
+    const watch = {
+      onCall: (call: Seen["calls"][number]) => void seen.calls.push(call),
+      onAttempt: (attempt: Seen["attempts"][number]) => void seen.attempts.push(attempt),
+      onReset: () => {},
+    };
+    return startShaped({ settings: { SERVE_DOCS: "false" } }, { watch });
+  });
+  let count = 0;
+
+  /** Sends a refund for an order; 0 when there is no response. */
+  async function send(order: string, key: string, change: object = {}): Promise<number> {
+    const body = {
+      paymentId: "pay_settled",
+      amount: { currency: "USD", value: 1.5 },
+      clientReferenceId: order,
+    };
+    const response = await fetch(`${sandbox.url}/v1/refunds`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${sandbox.accessToken}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ ...body, requestKey: key, ...change }),
+      redirect: "manual",
+    }).catch(() => undefined);
+    return response?.status ?? 0;
+  }
+  const lose = (times = 1) => sandbox.faults.arm({ kind: "CLOSED_AFTER", times });
+  const nobodys = { paymentId: "pay_of_nobody" };
+
+  test.for<
+    [what: string, expected: string[], play: (order: string, faults: Sandbox["faults"]) => Promise<unknown>]
+  >([
+    ["one refund with one key", [], (o) => send(o, o)],
+    [
+      "a lost response that is asked about",
+      [],
+      async (o) => [await lose(), await send(o, o), await send(o, o)],
+    ],
+    ["a second run for a refund that exists", [], async (o) => [await send(o, o), await send(o, o)]],
+    [
+      "a new key after a call that was refused",
+      [],
+      async (o) => [await send(o, `${o}1`, nobodys), await send(o, `${o}2`)],
+    ],
+    [
+      "two refunds of one order",
+      ["refund.twice"],
+      async (o) => [await send(o, `${o}1`), await send(o, `${o}2`)],
+    ],
+    [
+      "a new key after a lost response",
+      ["refund.twice"],
+      async (o) => [await lose(), await send(o, `${o}1`), await send(o, `${o}2`)],
+    ],
+    [
+      "a new key after a request that was lost",
+      ["refund.new-key"],
+      async (o, faults) => [
+        await faults.arm({ kind: "CLOSED_BEFORE" }),
+        await send(o, `${o}1`),
+        await send(o, `${o}2`),
+      ],
+    ],
+    [
+      "a new key after a 500",
+      ["refund.new-key"],
+      async (o, faults) => [
+        await faults.arm({ kind: "INTERNAL_ERROR" }),
+        await send(o, `${o}1`),
+        await send(o, `${o}2`),
+      ],
+    ],
+    [
+      "a lost response that nobody asks about",
+      ["refund.never-asked"],
+      async (o) => [await lose(), await send(o, o)],
+    ],
+    [
+      "a 404 that is repeated",
+      ["call.after-decision"],
+      async (o) => [await send(o, o, nobodys), await send(o, o, nobodys)],
+    ],
+    [
+      "a refund that is asked for again and again",
+      ["call.after-decision"],
+      async (o) => [await send(o, o), await send(o, o), await send(o, o)],
+    ],
+    [
+      "a 429 that is not waited for",
+      ["call.too-early"],
+      async (o, faults) => [
+        await faults.arm({ kind: "RATE_LIMITED", retryAfter: 2 }),
+        await send(o, o),
+        await send(o, o),
+      ],
+    ],
+    [
+      "a 503 that is waited for",
+      [],
+      async (o, faults) => {
+        await faults.arm({ kind: "UNAVAILABLE", retryAfter: 0 });
+        return [await send(o, o), await send(o, o)];
+      },
+    ],
+  ])("show %s", async ([, expected, play]) => {
+    count += 1;
+    seen.calls.length = 0;
+    await play(`order-${count}`, sandbox.faults);
+    await sandbox.faults.clear();
+
+    expect(judge(seen, retryOf).map(({ id }) => id)).toEqual(expected);
+  });
+});
+
+describe("the command exec", { timeout: 120_000 }, () => {
+  const folder = forSuite(createTempDir);
+
+  const TESTS = `
+const { SANDBOX_URL, SANDBOX_TOKENS, SANDBOX_SECRET, MISTAKE } = process.env;
+const [token] = SANDBOX_TOKENS.split(",");
+const headers = { Authorization: "Bearer " + token, "Content-Type": "application/json" };
+const send = (requestKey) => fetch(SANDBOX_URL + "/v1/refunds", { method: "POST", headers, signal: AbortSignal.timeout(1000),
+  body: JSON.stringify({ paymentId: "pay_settled", amount: { currency: "USD", value: 5 }, clientReferenceId: "order-1", requestKey }) });
+const ask = async (key) => (await send(key).catch(() => undefined))?.status;
+let status = await ask("k-1");
+for (const end = Date.now() + 5000; ![201, 409].includes(status) && Date.now() < end; ) {
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  status = await ask(MISTAKE === "key" ? "k-" + Date.now() : "k-1");
+}
+if (MISTAKE === "test") throw new Error("the test has failed");
+if (!SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
+`;
+  const exec = async (mistake: string, ...args: readonly string[]) => {
+    const file = join(folder.path, "tests.mjs");
+    await writeFile(file, TESTS);
+    const command = [
+      process.execPath,
+      "server/sandbox/cli.ts",
+      "exec",
+      ...args,
+      "--",
+      process.execPath,
+      file,
+    ];
+    return runProgram(command, { env: { ...process.env, MISTAKE: mistake } });
+  };
+
+  test("ends with 0 when nothing is found, says what was met in at most ten lines, and writes both reports", async () => {
+    const [junit, html] = [join(folder.path, "junit"), join(folder.path, "html")];
+
+    const { code, stdout, stderr } = await exec(
+      "",
+      "--bad-day",
+      "lost-after,silent,busy,tomorrow",
+      "--require",
+      "201,10%",
+      "--junit",
+      junit,
+      "--html",
+      html,
+    );
+
+    expect(code, stdout + stderr).toBe(0);
+    const [, coverage = ""] = stdout.split(/(?=Of the contract)/);
+    expect(coverage).toMatch(/^Of the contract your tests met \d+ of \d+ elements/);
+    expect(coverage.trim().split("\n").length).toBeLessThanOrEqual(10);
+    expect(stderr).toContain("bad day 4 of 4");
+    const elements = elementsOf(await readFile(junit, "utf8"));
+    expect([elements.filter((name) => name === "testsuite").length, elements.includes("failure")]).toEqual([
+      5,
+      false,
+    ]);
+    expect(await readFile(html, "utf8")).toContain("<h1>Tests against the sandbox: passed</h1>");
+  });
+
+  test("ends with 1 when a bad day shows two refunds, and tells it in plain words", async () => {
+    const { code, stdout } = await exec("key", "--bad-day", "lost-before,lost-after");
+
+    expect(code, stdout).toBe(1);
+    expect(stdout).toMatch(/✓ your tests/);
+    expect(stdout).toMatch(
+      /refund\.new-key: 5 of pay_settled \(clientReferenceId order-1\) was begun with the key k-1/,
+    );
+    expect(stdout).toMatch(/refund\.twice: 2 refunds were made of 5 of pay_settled/);
+  });
+
+  test("ends with the tests' own code when they fail, with 1 when too little was met, and with 2 when it can't run", async () => {
+    const unknown = await exec("", "--require", "refund.lost");
+    const missing = await runProgram([
+      process.execPath,
+      "server/sandbox/cli.ts",
+      "exec",
+      "--",
+      "no-such-command",
+    ]);
+
+    expect((await exec("test")).code).toBe(1);
+    expect(await exec("", "--require", "refund.authorized")).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("required: no test met refund.authorized"),
+    });
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("no element refund.lost")]);
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("there is no such command")]);
+  });
+});
