@@ -43,17 +43,7 @@ program.addCommand(defineMcp());
 program.addCommand(
   defineExec(async (shape) => {
     const { startShaped } = await import("./index.ts");
-    let restart = () => {};
-    const sandbox = await startShaped(
-      { settings: { SERVE_DOCS: "false" } },
-      {
-        ...shape,
-        onStart: (given) => {
-          restart = given;
-        },
-      },
-    );
-    return { ...sandbox, restart: () => restart() };
+    return startShaped({ settings: { SERVE_DOCS: "false" } }, shape);
   }),
 );
 await program.parseAsync();

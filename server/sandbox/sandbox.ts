@@ -46,8 +46,6 @@ export type SandboxShape = {
   readonly isTomorrow?: boolean;
   readonly badDay?: BadDay | undefined;
   readonly watch?: Watch;
-  /** Called with what lets events come again, as after a restart of the merchant's system. */
-  readonly onStart?: (restart: () => void) => void;
 };
 
 /** Fills the store, and wraps the server with all that is the sandbox's own, which is kept in memory. */
@@ -65,7 +63,6 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   if (shape.isTomorrow)
     for (const merchant of [...SANDBOX_MERCHANTS, ...further]) await tomorrow.switchOn(merchant);
   const badDay = createBadDay(shape.badDay, watch ?? {});
-  shape.onStart?.(badDay.restart);
 
   const document = readDocument("sandbox");
   const callFaults = createCallFaults({ take: (one) => faults.list.take(one) ?? badDay.take(one) }, document);

@@ -35,12 +35,16 @@ const importCaller = () => import("./caller/examine-caller.ts");
 
 const TITLES = { receiver: "Exam of the receiver", caller: "Exam of the caller" } as const;
 
-async function write(report: Report, { part, files }: Extract<Command, { files: unknown }>): Promise<void> {
-  await writeReports(report, {
+async function write(
+  report: Report,
+  { part, files, without }: Extract<Command, { files: unknown }>,
+): Promise<void> {
+  const reports = {
     "--junit": { file: files.junit, toText: () => toJunit(report, `certify.${part}`) },
     "--json": { file: files.json, toText: () => toJson(report) },
     "--html": { file: files.html, toText: () => toHtml(report, TITLES[part]) },
-  });
+  };
+  await writeReports(report, reports, without);
 }
 
 async function list({ of, only }: Extract<Command, { part: "list" }>): Promise<void> {

@@ -3,13 +3,16 @@ import { once } from "node:events";
 import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { NotRun } from "../reporting/exchange.ts";
+import { CheckFailure, NotRun } from "../reporting/exchange.ts";
 
 /** The facts that a hook gets: from `{ refundId: "rfd_1" }`, a command gets `CERTIFY_REFUND_ID=rfd_1`. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** What a hook said; `problem` when it failed. */
-export type HookResult = { readonly text: string; readonly problem?: string };
+export type HookResult = { readonly text: string; readonly problem?: string; readonly timedOut?: boolean };
+
+/** All that hooks have printed in this process, errors included, so that a check can look for secrets in it. */
+export const printed: string[] = [];
 
 /** A part of the merchant's system that the exam uses: a command of the shell, which `kill` ends, or a URL. */
 export type Hook = (facts: Facts, kill?: AbortSignal) => Promise<HookResult>;
@@ -50,16 +53,44 @@ export function commandHook(command: string, timeoutMs: number): Hook {
       });
       const { timedOut, code, endedBy } = await untilExit(child, timeoutMs, signal);
       if (ended) throw new NotRun("the run was stopped");
-      const printed = (await readFile(outputFile, "utf8")).slice(0, MAX_TEXT).trim();
-      if (timedOut) return { text: printed, problem: `it was still running after ${timeoutMs / 1000} s` };
-      if (code === 0) return { text: printed };
-      const error = (await readFile(errorFile, "utf8")).trim().slice(-500);
-      return { text: printed, problem: `it ended with ${endedBy ?? code}: ${error}` };
+      const text = (await readFile(outputFile, "utf8")).slice(0, MAX_TEXT).trim();
+      const error = (await readFile(errorFile, "utf8")).trim();
+      printed.push(text, error);
+      if (timedOut) return { text, timedOut, problem: `it was still running after ${timeoutMs / 1000} s` };
+      return code === 0
+        ? { text }
+        : { text, problem: `it ended with ${endedBy ?? code}: ${firstError(error)}` };
     } finally {
       // Windows keeps files that a program in the background has open.
       await rm(folder, { recursive: true, force: true }).catch(() => {});
     }
   };
+}
+
+/** Fails when hooks have printed one of these. */
+export function expectNoSecrets(secrets: readonly (string | undefined)[]): void {
+  const line = printed
+    .join("\n")
+    .split("\n")
+    .find((text) => secrets.some((secret) => secret && text.includes(secret)));
+  if (line === undefined) return;
+  const shown = secrets.reduce(
+    (text: string, secret) => (secret ? text.replaceAll(secret, "‹secret›") : text),
+    line,
+  );
+  throw new CheckFailure("output without an access token or a secret: logs are kept, and read by many", {
+    received: shown.slice(0, 500),
+  });
+}
+
+/** The line that names the error, of a text that may begin with a piece of the program, and end with its stack. */
+function firstError(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return (
+    lines.find((line) => /^\S*(Error|Exception|error|fatal|panic)\b/.test(line.trim())) ??
+    lines[0] ??
+    ""
+  ).slice(0, 500);
 }
 
 /** Waits until a process ends; after a time, or at a signal, it is killed with all that it has started. */
@@ -107,6 +138,7 @@ export function urlHook(url: URL, method: "GET" | "POST", timeoutMs: number): Ho
         }),
       });
       const said = (await response.text()).slice(0, MAX_TEXT).trim();
+      printed.push(said);
       if (method === "GET" && response.status === 404) return { text: "" }; // It knows nothing of the refund yet.
       return response.ok
         ? { text: said }

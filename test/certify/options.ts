@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command as Program } from "@commander-js/extra-typings";
-import { defineProgram } from "../../scripts/command/command.ts";
+import { defineProgram, VERSION } from "../../server/process/command-line.ts";
 import {
   CannotRun,
   readAddress,
@@ -38,6 +38,8 @@ export type CallerOptions = ExamOptions & {
   readonly canKill: boolean;
   /** Milliseconds for which a slow response is held. */
   readonly slowMs: number;
+  /** Milliseconds after which a program that still waits for its first response waits for ever. */
+  readonly silentMs: number;
   /** The receiver to which the sandbox of the exam sends its events. */
   readonly url?: string | undefined;
   readonly secret?: string | undefined;
@@ -52,17 +54,30 @@ type Files = {
 /** What the command line asks for. */
 export type Command =
   | { readonly part: "list"; readonly of: "receiver" | "caller"; readonly only: readonly string[] }
-  | { readonly part: "receiver"; readonly options: ReceiverOptions; readonly files: Files }
-  | { readonly part: "caller"; readonly options: CallerOptions; readonly files: Files };
+  | {
+      readonly part: "receiver";
+      readonly options: ReceiverOptions;
+      readonly files: Files;
+      readonly without: readonly string[];
+    }
+  | {
+      readonly part: "caller";
+      readonly options: CallerOptions;
+      readonly files: Files;
+      readonly without: readonly string[];
+    };
 
 /** D23. */
 const ATTEMPT_SECONDS = 15;
-const RUN_SECONDS = 120;
+const RUN_SECONDS = 60;
+/** The whole exam ends a little later, because what runs has to end. */
+const LIMIT_MS = 285_000;
 /** Commands may have to start whole programs. */
 const LEAST_HOOK_MS = 60_000;
 
 const EXIT_CODES = `
-Exit code: 0 every check that ran has passed, 1 one has failed, 2 the exam could not be held.`;
+Exit code: 0 every check has passed, 1 one has failed, 2 the exam could not be held, 3 some were not run for want of an option that
+--without does not name.`;
 
 const RECEIVER_NOTES = `
 Commands get REFUND in the environment: CERTIFY_REFUND_ID, CERTIFY_REQUEST_KEY, CERTIFY_PAYMENT_ID, CERTIFY_AMOUNT and
@@ -124,7 +139,7 @@ function defineReceiver(command: Program, take: (read: Command) => void): void {
       const prepare = toHook(given.prepare, given.prepareUrl, given);
       const restart = toHook(given.restart, given.restartUrl, given);
       const options = { ...toExam(given), url: url.href, secret, prepare, restart };
-      take({ part: "receiver", options, files: given });
+      take({ part: "receiver", options, files: given, without: given.without ?? [] });
     });
 }
 
@@ -141,12 +156,18 @@ function defineCaller(command: Program, take: (read: Command) => void): void {
     .addOption(urlOption("--trigger-url <url>", "the same, by a POST", "run"))
     .option("--timeout <seconds>", "for each refund", readSeconds, RUN_SECONDS)
     .option("--slow <seconds>", "how long a slow response takes", secondsFrom(0.05, 60), 5)
+    .option(
+      "--silent <seconds>",
+      "the longest that your system may wait for a response",
+      secondsFrom(0.05, 100),
+      45,
+    )
     .addOption(
       secretOption("--url <url>", "your receiver, which then gets the events of these refunds", readAddress),
     )
     .addOption(keyOption("the secretKey with which it verifies"))
     .addHelpText("after", CALLER_NOTES)
-    .action(({ url, secret, slow, list, ...given }, self) => {
+    .action(({ url, secret, slow, silent, list, ...given }, self) => {
       if (list) return take({ part: "list", of: "caller", only: given.only ?? [] });
       const run = toHook(given.run, given.triggerUrl, given);
       if (!run)
@@ -154,10 +175,23 @@ function defineCaller(command: Program, take: (read: Command) => void): void {
       if (url && secret === undefined)
         return self.error("Give the receiver's secret, too: --secret … (or CERTIFY_SECRET).");
       const canKill = given.run !== undefined;
-      const options = { ...toExam(given), run, canKill, slowMs: 1000 * slow, url: url?.href, secret };
-      take({ part: "caller", options, files: given });
+      const options = {
+        ...toExam(given),
+        run,
+        canKill,
+        slowMs: 1000 * slow,
+        silentMs: 1000 * silent,
+        url: url?.href,
+        secret,
+      };
+      take({ part: "caller", options, files: given, without: given.without ?? [] });
     });
 }
+
+const readWithout = (text: string, before: readonly string[] = []) => [
+  ...before,
+  ...text.split(",").map((name) => `--${name.replace(/^--/, "")}`),
+];
 
 const readSeconds = secondsFrom(0.05, 600);
 
@@ -174,6 +208,7 @@ const urlOption = <Flags extends string>(
 /** Adds the options that both parts have. */
 function withExam(command: Program) {
   return command
+    .version(VERSION)
     .option("--state <command>", "prints what your system believes about a refund", readShellCommand)
     .addOption(urlOption("--state-url <url>", "the same, by a GET", "state"))
     .option(
@@ -184,6 +219,7 @@ function withExam(command: Program) {
     )
     .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)
     .option("--require <all|id,...>", "fail if any of these checks is not run", readRequired)
+    .option("--without <option,...>", "what your system can't offer, such as restart", readWithout)
     .option("--list", "list the checks, and run none")
     .option("--junit <file>", "the report as JUnit XML", readReportFile)
     .option("--json <file>", "the report as JSON", readReportFile)
@@ -199,7 +235,14 @@ type Given = Partial<Choice> & {
 
 function toExam({ only = [], require = [], settle, ...given }: Given): ExamOptions {
   const state = toHook(given.state, given.stateUrl, given, "GET");
-  return { only, require, timeoutMs: 1000 * given.timeout, settleMs: 1000 * settle, state };
+  return {
+    only,
+    require,
+    timeoutMs: 1000 * given.timeout,
+    settleMs: 1000 * settle,
+    state,
+    limitMs: LIMIT_MS,
+  };
 }
 
 /** The hook that a command or a URL gives. */

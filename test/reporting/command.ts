@@ -38,14 +38,15 @@ export async function runCommand(run: (signal: AbortSignal) => Promise<void>): P
 }
 
 /**
- * Writes the reports whose files the options name, even if one of them can't be written, and sets the exit code: 1 when a check has
- * failed, otherwise 0.
+ * Writes the reports whose files the options name, each whatever becomes of the others, and sets the exit code: 1 when a check
+ * has failed, 3 when one was not run for want of an option that `without` does not declare, otherwise 0.
  *
  * @param files by option, such as `--junit`
  */
 export async function writeReports(
   report: Report,
   files: Readonly<Record<string, { readonly file: string | undefined; readonly toText: () => string }>>,
+  without?: readonly string[],
 ): Promise<void> {
   const problems: string[] = [];
   for (const [option, { file, toText }] of Object.entries(files)) {
@@ -55,5 +56,8 @@ export async function writeReports(
     });
   }
   if (problems.length > 0) throw new CannotRun(problems.join("\n"));
-  process.exitCode = countOutcomes(report).failed > 0 ? 1 : 0;
+  const undeclared = report.results.some(({ missing }) =>
+    missing.some((option) => !without?.includes(option)),
+  );
+  process.exitCode = countOutcomes(report).failed > 0 ? 1 : without && undeclared ? 3 : 0;
 }

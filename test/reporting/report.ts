@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import junit from "junit-report-builder";
 import type { CheckFailure, Received, Sent } from "./exchange.ts";
 import { describeSource, type Source } from "./sources.ts";
@@ -11,6 +13,8 @@ export type Result = {
   readonly guide?: string;
   readonly outcome: "passed" | "failed" | "not run";
   readonly failure?: CheckFailure;
+  /** Public reports of the same defect. */
+  readonly cases?: readonly string[];
   /** Why it was not run. */
   readonly reason?: string;
   /** The options that would make it run. */
@@ -24,6 +28,8 @@ export type Report = {
   readonly startedAt: Date;
   readonly seconds: number;
   readonly results: readonly Result[];
+  /** What passed only just. */
+  readonly warnings?: readonly string[];
 };
 
 export function countOutcomes({
@@ -37,7 +43,7 @@ export function countOutcomes({
 const MAX_TEXT = 1_000;
 
 /** A failure as lines for people: the request, the response, the expectation, and the clauses that it violates. */
-export function describeFailure({ failure, sources, guide }: Result): string[] {
+export function describeFailure({ failure, sources, guide, cases = [] }: Result): string[] {
   if (!failure) return [];
   const { sent, received, expected } = failure;
   return [
@@ -45,8 +51,14 @@ export function describeFailure({ failure, sources, guide }: Result): string[] {
     ...(received ? labelled("received", describeReceived(received)) : []),
     ...labelled("expected", [expected]),
     ...labelled("breaks", sources.map(describeSource)),
-    ...(guide ? labelled("see", [`docs/guides/${guide}`]) : []),
+    ...(cases.length > 0 ? labelled("case", [cases.join(", ")]) : []),
+    ...(guide ? labelled("see", [toAddress(guide)]) : []),
   ];
+}
+
+/** Where the reader has the section of a guide: the package contains the guides, too. */
+function toAddress(guide: string): string {
+  return relative(process.cwd(), fileURLToPath(new URL(`../../docs/guides/${guide}`, import.meta.url)));
 }
 
 function labelled(label: string, texts: readonly string[]): string[] {

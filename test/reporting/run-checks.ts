@@ -1,3 +1,4 @@
+import pTimeout from "p-timeout";
 import type { Check } from "./check.ts";
 import { CheckFailure, NotRun } from "./exchange.ts";
 import { CannotRun } from "./options.ts";
@@ -12,6 +13,8 @@ export type Choice = {
   readonly require?: readonly string[];
   /** Stops the run before the next check. */
   readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for the whole run: a check that has not ended by then fails, and no other one begins. */
+  readonly limitMs?: number;
 };
 
 export type Listener = {
@@ -63,15 +66,23 @@ export async function runChecks<Options extends Choice, Tools>(
   const startedAt = new Date();
   const results: Result[] = [];
   let timeouts = new Set<CheckFailure>(); // a set, because checks that share a call share its failure
+  const { signal, limitMs = Number.POSITIVE_INFINITY } = options;
+  const leftMs = () => startedAt.getTime() + limitMs - Date.now();
   for (const [index, check] of checks.entries()) {
-    if (options.signal?.aborted) {
-      results.push(requireRun(notRun(check, "the run was stopped"), options));
+    const cause = results.find(({ id, outcome }) => outcome === "failed" && check.after?.includes(id));
+    const reason = signal?.aborted
+      ? "the run was stopped"
+      : leftMs() <= 0
+        ? "there was no time left"
+        : cause && `see ${cause.id}`;
+    if (reason !== undefined) {
+      results.push(requireRun(notRun(check, reason), cause ? {} : options));
       continue;
     }
     listener.onStart?.(check, index + 1, checks.length);
     const made =
       timeouts.size < MAX_TIMEOUTS
-        ? await make(check, { options, tools })
+        ? await make(check, { options, tools, leftMs: leftMs() })
         : notRun(check, `${examined} has stopped responding`);
     const result = requireRun(made, options);
     if (result.failure?.timedOut) timeouts.add(result.failure);
@@ -83,7 +94,7 @@ export async function runChecks<Options extends Choice, Tools>(
 }
 
 /** Turns a check that was not run into a failure, when it is required. */
-function requireRun(result: Result, { require = [] }: Choice): Result {
+function requireRun(result: Result, { require = [] }: Pick<Choice, "require">): Result {
   const { id, outcome, reason = "" } = result;
   if (outcome !== "not run" || !require.some((beginning) => id.startsWith(beginning))) return result;
   const failure = new CheckFailure("that the check is made, because --require names it", {
@@ -94,7 +105,7 @@ function requireRun(result: Result, { require = [] }: Choice): Result {
 
 async function make<Options, Tools>(
   check: Check<Options, Tools>,
-  { options, tools }: { options: Options; tools: Tools },
+  { options, tools, leftMs }: { options: Options; tools: Tools; leftMs: number },
 ): Promise<Result> {
   const missing = check.preconditions
     .filter((precondition) => !precondition.isMet(options))
@@ -105,7 +116,10 @@ async function make<Options, Tools>(
   const startedAt = performance.now();
   const seconds = () => (performance.now() - startedAt) / 1000;
   try {
-    await check.run(tools);
+    const late = new CheckFailure(`that the check ends within the time of the whole run`, {
+      received: "it did not end",
+    });
+    await pTimeout(Promise.resolve(check.run(tools)), { milliseconds: leftMs, message: late });
     return { ...result, outcome: "passed", seconds: seconds() };
   } catch (error) {
     if (error instanceof NotRun) return notRun(check, error.message);
@@ -128,13 +142,21 @@ function notRun(check: Check<never, never>, reason: string): Result {
 }
 
 /** A check that has not been run yet. */
-function toResult({ id, group, name, sources, guide }: Check<never, never>): Omit<Result, "outcome"> {
+function toResult({
+  id,
+  group,
+  name,
+  sources,
+  guide,
+  cases = [],
+}: Check<never, never>): Omit<Result, "outcome"> {
   return {
     id,
     group,
     name,
     sources: sources.map(sourceOf),
     ...(guide && { guide }),
+    cases,
     missing: [],
     seconds: 0,
   };

@@ -54,6 +54,7 @@ export function createTerminal(stream: Stream): Required<Listener> & {
       const options = new Set(report.results.flatMap(({ missing }) => missing));
       const lines = [
         ...(options.size > 0 ? [`To run what was not run, give ${[...options].join(", ")}.`] : []),
+        ...(report.warnings ?? []).map((text) => `Warning: ${text}`),
         ...summary,
         `${passed} passed, ${failed} failed, ${notRun} not run`,
       ];

@@ -29,6 +29,7 @@ type Call = Pick<SandboxSchemas["RequestRecord"], "operation" | "status" | "mill
   };
 type Attempt = {
   readonly merchant: string;
+  readonly webhookId: string;
   readonly payload: string;
   readonly status: number | null;
   readonly forged?: boolean;
@@ -61,7 +62,11 @@ export function judge(seen: Seen, retryOf: RetryOf): Finding[] {
   const byKey = [...Map.groupBy(calls, ({ key }) => key).values()];
   const twice = findTwice(calls);
   const doubled = new Set(twice.flatMap(({ intent }) => intent));
-  const newKeys = findNewKeys(byKey).filter(({ first }) => !doubled.has(intentOf(first)));
+  const newKeys = findNewKeys(byKey).filter(
+    ({ first }, index, all) =>
+      !doubled.has(intentOf(first)) &&
+      all.findIndex((one) => intentOf(one.first) === intentOf(first)) === index,
+  );
   const replaced = new Set([...doubled, ...newKeys.map(({ first }) => intentOf(first))]);
   return [
     ...twice.map(({ text }): Finding => ({ id: "refund.twice", text })),

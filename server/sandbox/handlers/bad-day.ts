@@ -40,7 +40,8 @@ export type Watch = {
 /** What goes wrong on a bad day: with the first call for each refund, or with every event. */
 export type BadDay =
   | NewFault
-  | { readonly events: "TWICE_AT_ONCE" | "REORDERED" | "NEVER" | "FORGED" | "AFTER_RESTART" };
+  | { readonly events: "TWICE_AT_ONCE" | "REORDERED" | "NEVER" | "FORGED" }
+  | { readonly events: "AFTER_RESTART"; readonly again: readonly WatchedAttempt[] };
 
 /** How long the first event of a refund waits for the next one, and a refund's events for those that came before a restart. */
 const WAIT_MS = 1_500;
@@ -57,7 +58,8 @@ const forge: ToRequest = ({ webhookId, payload: body }, at) => {
 export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
   const seen = new Set<string>();
   const accepted: Attempt[] = [];
-  let sent: readonly Attempt[] = [];
+  /** What a receiver accepted before its restart. */
+  let again = day && "again" in day ? day.again.slice(0, MAX_AGAIN) : [];
 
   const sendWatched = async (attempt: Attempt, send: () => Promise<MadeAttempt>, forged = false) => {
     const made = await send();
@@ -89,10 +91,6 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
 
   return {
     take,
-    /** From now on all that was accepted so far comes again, as after a restart of the merchant's system. */
-    restart() {
-      sent = accepted.splice(0).slice(0, MAX_AGAIN);
-    },
     wrap: ({ makeAttempt: make, onRecorded }: AttemptsOf): AttemptsOf => ({
       onRecorded,
       async makeAttempt(attempt, options) {
@@ -113,10 +111,9 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
           for (const end = performance.now() + WAIT_MS; performance.now() < end && !wasOvertaken(attempt); )
             await pause(STEP_MS);
         const made = await send();
-        const again = sent.filter(({ merchant }) => merchant === attempt.merchant);
-        if (made.error !== null || again.length === 0) return made;
-        sent = sent.filter((one) => !again.includes(one));
-        for (const { webhookId, payload } of again) {
+        const own = made.error === null ? again.filter(({ merchant }) => merchant === attempt.merchant) : [];
+        again = again.filter((one) => !own.includes(one));
+        for (const { webhookId, payload } of own) {
           const repeated = { ...attempt, webhookId, payload };
           await sendWatched(repeated, () => make(repeated, options));
         }

@@ -5,7 +5,9 @@ import { CheckFailure } from "../../reporting/exchange.ts";
 import { askState, describeBelief } from "../beliefs.ts";
 import type { CallerOptions } from "../options.ts";
 import { expectAgreement } from "./expect.ts";
+import { startPassing } from "./front.ts";
 import type { CallerKit } from "./kit.ts";
+import { fail } from "./outcome.ts";
 import { type CheckParts, outcomeOf, type Situation } from "./situations.ts";
 
 const STEPS = "refunds-step-by-step.md";
@@ -35,12 +37,26 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
     sources: ["D09"],
     guide: REPEAT,
   }),
-  agreement("foreignKey", {
+  {
     id: "state.foreign",
-    name: "does not take the refund of a 409 that is not its own for this refund",
+    name: "does not take the refund of a 409 for its own of which the payment, the amount or the reference differs",
     sources: ["D09"],
     guide: REPEAT,
-  }),
+    async run(kit) {
+      for (const situation of ["foreignPayment", "foreignAmount", "foreignReference"] as const) {
+        const outcome = await outcomeOf(kit, situation);
+        await pause(kit.options.settleMs);
+        const belief = await askState(kit.options, outcome.order);
+        if (belief.status === undefined || belief.status === "TERMINAL_FAILED") continue;
+        const field = situation.slice("foreign".length).toLowerCase();
+        fail(
+          outcome,
+          `that your system believes in no refund, because the ${field} of the 409's is another`,
+          [describeBelief(belief)],
+        );
+      }
+    },
+  },
   agreement("unknownPayment", {
     id: "state.404",
     name: "believes in no refund after a 404",
@@ -65,7 +81,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
     async run(kit) {
       const outcome = await outcomeOf(kit, "pending");
       const { paymentId } = outcome.order;
-      await subscribe(kit);
+      await kit.share("subscribed", () => subscribe(kit));
       // Two business days later the refund still waits; that its payment fails is due on the third.
       await kit.sandbox.clock.advance({ businessDays: 2 });
       const before = await askState(kit.options, outcome.order);
@@ -77,7 +93,37 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
       await expectAgreement(kit, outcome);
     },
   },
+  {
+    id: "state.overtaken",
+    name: "keeps what an event says that comes before the response",
+    sources: ["D21", "D20"],
+    guide: `${STEPS}#5-follow-the-refund`,
+    preconditions: [given("url"), given("secret")],
+    async run(kit) {
+      await kit.share("subscribed", () => subscribe(kit));
+      const order = await kit.newOrder("12.50");
+      // The refund fails, and its event is delivered, while the response to the call is on its way.
+      const overtake = async () => {
+        await kit.sandbox.payments.fail(order.paymentId);
+        await untilAttempted(kit);
+        await pause(Math.min(kit.options.settleMs, OVERTAKEN_MS));
+      };
+      let overtaken: Promise<void> | undefined;
+      await using front = await startPassing(
+        kit.sandbox.url,
+        async () => {},
+        () => {
+          overtaken ??= overtake();
+          return overtaken;
+        },
+      );
+      await expectAgreement(kit, await kit.trigger(order, { url: front.url }));
+    },
+  },
 ]);
+
+/** As long as a system may take before it stores an event, without giving up on the response. */
+const OVERTAKEN_MS = 1_000;
 
 /** Only now: events would tell the system what the other checks find out whether it has learned from responses. */
 async function subscribe({ sandbox, options: { url = "", secret = "" } }: CallerKit): Promise<void> {

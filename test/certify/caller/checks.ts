@@ -1,4 +1,5 @@
 import { type Check, defineGroup } from "../../reporting/check.ts";
+import { expectNoSecrets } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
 import { beliefChecks } from "./beliefs.ts";
 import { expectFew, expectOneRefund } from "./expect.ts";
@@ -103,6 +104,17 @@ const lost = defineGroup<CallerOptions, CallerKit>("Lost responses", { guide: RE
     sources: ["D09", "2.8"],
     guide: KEY,
   }),
+  oneRefund("atOnce", "all runs are for one decision to refund", {
+    id: "lost.at-once",
+    name: "makes one refund when it is run several times at the same moment",
+    sources: ["D09", "2.8"],
+    guide: KEY,
+  }),
+  oneRefund("silent", "the service had made it, although it never responds", {
+    id: "lost.silent",
+    name: "does not wait for ever for a response, and makes no second refund",
+    sources: ["D34", "D09"],
+  }),
   {
     ...oneRefund("killed", "the run that was killed had made it", {
       id: "lost.crash",
@@ -185,7 +197,8 @@ const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: 
     name: "does not go on asking when another refund has its requestKey",
     sources: ["D09", "11.3"],
     guide: REPEAT,
-    run: async (kit) => expectFew(await outcomeOf(kit, "foreignKey"), MAX_REFUSED + 1, "a 409 stays a 409"),
+    run: async (kit) =>
+      expectFew(await outcomeOf(kit, "foreignPayment"), MAX_REFUSED + 1, "a 409 stays a 409"),
   },
   {
     id: "refused.redirect",
@@ -207,6 +220,25 @@ const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: 
   },
 ]);
 
+/** Where one mistake would fail several checks: those that say so first. */
+const CAUSES: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    [
+      "lost.before",
+      "lost.cut",
+      "lost.slow",
+      "lost.silent",
+      "lost.unfinished",
+      "lost.crash",
+      "busy.outage",
+    ].map((id) => [id, ["lost.after"]]),
+  ),
+  "lost.at-once": ["lost.after", "lost.unfinished"],
+  "busy.500": ["lost.after", "lost.unfinished"],
+  "busy.retry-after": ["busy.429"],
+  "state.unfinished": ["state.lost", "lost.unfinished"],
+};
+
 /** All checks of the caller, in their order. */
 export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [
   ...refunds,
@@ -214,4 +246,14 @@ export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [
   ...busy,
   ...refused,
   ...beliefChecks,
-];
+  ...defineGroup<CallerOptions, CallerKit>("Secrets", {}, [
+    {
+      id: "output.secret",
+      name: "prints neither its access token nor its secret",
+      sources: ["9.1", "10.2"],
+      run: ({ sandbox, options: { secret } }) => expectNoSecrets([sandbox.accessToken, secret]),
+    },
+  ]),
+].map((check) =>
+  check.id === "refund.issued" ? check : { ...check, after: ["refund.issued", ...(CAUSES[check.id] ?? [])] },
+);

@@ -1,4 +1,4 @@
-import { text } from "node:stream/consumers";
+import { text as readText } from "node:stream/consumers";
 import { type LocalServer, serveLocally } from "../../helpers/network/local-server.ts";
 
 /** Redirects every request to another address by that status, and counts what arrives there. */
@@ -25,17 +25,23 @@ export async function startRedirect(
   };
 }
 
-/** Passes requests on; before each, `prepare` gets its body. */
-export function startPassing(target: string, prepare: (body: string) => Promise<void>): Promise<LocalServer> {
+/** Passes requests on: `prepare` gets each body before, and `hold` can keep its response back. */
+export function startPassing(
+  target: string,
+  prepare: (body: string) => Promise<void>,
+  hold: () => Promise<unknown> | undefined = () => undefined,
+): Promise<LocalServer> {
   return serveLocally(async (request, response) => {
-    const body = await text(request);
+    const body = await readText(request);
     try {
       await prepare(body);
       const { authorization = "", accept = "", "content-type": given = "" } = request.headers;
       const headers = { authorization, accept, "content-type": given };
       const received = await fetch(target + request.url, { method: "POST", body, headers });
       const type = received.headers.get("content-type") ?? "";
-      response.writeHead(received.status, { "Content-Type": type }).end(await received.text());
+      const text = await received.text();
+      await hold();
+      response.writeHead(received.status, { "Content-Type": type }).end(text);
     } catch {
       response.destroy();
     }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "../../../server/sandbox/index.ts";
 import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
+import { printed } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
 import { fail, type Order, type Outcome } from "./outcome.ts";
 
@@ -22,6 +23,7 @@ const ENDING_MS = 500;
 
 export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
   const shared = new Map<string, Promise<unknown>>();
+  printed.length = 0;
 
   /** What has become of an order by now. */
   async function look(order: Order, problem?: string): Promise<Outcome> {
@@ -75,9 +77,29 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
     },
     /** Has the merchant's system issue the refund, at another address than the sandbox's if there is one. */
     async trigger(order: Order, { url = sandbox.url, due = NOTHING_DUE } = {}) {
-      const { problem } = await options.run({ url, token: sandbox.accessToken, ...order });
+      const { problem, timedOut } = await options.run({ url, token: sandbox.accessToken, ...order });
+      if (timedOut) fail(await look(order, problem), "that the run ends");
       await untilQuiet(order, due);
       return look(order, problem);
+    },
+    /** The same, but for at most this time, after which it fails unless the system has asked again. */
+    async triggerWithin(order: Order, ms: number, { url = sandbox.url } = {}) {
+      const kill = new AbortController();
+      const running = options.run({ url, token: sandbox.accessToken, ...order }, kill.signal);
+      for (const end = performance.now() + ms; performance.now() < end; ) {
+        const result = await Promise.race([running, pause(POLL_MS)]);
+        const outcome = await look(order);
+        if (result || outcome.requests.length > 1) {
+          await running;
+          await untilQuiet(order, NOTHING_DUE);
+          return look(order, result?.problem);
+        }
+      }
+      kill.abort();
+      return fail(
+        await look(order),
+        `that a request without a response is given up within ${ms / 1000} s, and repeated`,
+      );
     },
     /** The same, but kills the run when there is a refund, whose response has to be held. */
     async triggerAndKill(order: Order, { due = NOTHING_DUE } = {}) {

@@ -2,7 +2,7 @@ import { createClient } from "../../../client/src/index.ts";
 import type { RequestBody } from "../../../server/sandbox/index.ts";
 import { startPassing } from "./front.ts";
 import type { CallerKit, Due } from "./kit.ts";
-import { fail, type Outcome } from "./outcome.ts";
+import { fail, type Order, type Outcome } from "./outcome.ts";
 
 type Fault = RequestBody<"armFault">;
 type NewPayment = RequestBody<"createPayment">;
@@ -15,6 +15,8 @@ const ALL_CALLS = 100;
 
 /** Far longer than it takes to see the refund and to kill. */
 const UNTIL_KILLED_MS = 3_000;
+
+const [AT_ONCE, AT_ONCE_MS] = [4, 500];
 
 /** The payment that nobody has. */
 const UNKNOWN_PAYMENT = "pay_of_nobody";
@@ -49,20 +51,49 @@ const SITUATIONS = {
   /** The first run is killed when its refund has been made. */
   killed: during(() => ({ kind: "SLOW", delayMs: UNTIL_KILLED_MS }), { by: "triggerAndKill", twice: true }),
 
-  /** Before its first request arrives, another refund has got its requestKey. */
-  foreignKey: async (kit) => {
-    const { url: baseUrl, accessToken } = kit.sandbox;
-    const [order, other] = [await kit.newOrder(PLAIN), await kit.newOrder("1.00")];
-    const client = createClient({ baseUrl, accessToken });
-    let isTaken = false;
-    await using front = await startPassing(baseUrl, async (body) => {
-      if (isTaken) return;
-      isTaken = true;
-      const { requestKey } = JSON.parse(body);
-      await client.refunds.issue({ paymentId: other.paymentId, amount: other.amount, requestKey });
-    });
-    return await kit.trigger(order, { url: front.url }); // before the front is closed
+  /** Several runs at the same moment, as of two clicks, or of two workers with one job. */
+  atOnce: async (kit) => {
+    const order = await kit.newOrder(PLAIN);
+    try {
+      await kit.sandbox.faults.arm({
+        operation: "issueRefund",
+        kind: "SLOW",
+        delayMs: AT_ONCE_MS,
+        times: AT_ONCE,
+      });
+      const runs = await Promise.all(
+        Array.from({ length: AT_ONCE }, () => kit.trigger(order, { due: { requests: 1, ms: AT_ONCE_MS } })),
+      );
+      return runs.at(-1) as Outcome; // there are several
+    } finally {
+      await kit.sandbox.faults.clear();
+    }
   },
+  /** The first response never comes, although the refund was made. */
+  silent: async (kit) => {
+    const order = await kit.newOrder(PLAIN);
+    let isFirst = true;
+    const ended = Promise.withResolvers<void>();
+    await using front = await startPassing(
+      kit.sandbox.url,
+      async () => {},
+      () => {
+        const isHeld = isFirst;
+        isFirst = false;
+        return isHeld ? ended.promise : undefined;
+      },
+    );
+    try {
+      return await kit.triggerWithin(order, kit.options.silentMs, { url: front.url });
+    } finally {
+      ended.resolve();
+    }
+  },
+
+  /** Before its first request arrives, another refund has got its requestKey, of which only this one field differs. */
+  foreignPayment: foreign((_order, other) => ({ paymentId: other.paymentId })),
+  foreignAmount: foreign(() => ({ amount: "1.00" })),
+  foreignReference: foreign((_order, other) => ({ clientReferenceId: other.reference })),
 } as const satisfies Record<string, Happening>;
 
 export type Situation = keyof typeof SITUATIONS;
@@ -85,6 +116,30 @@ export type CheckParts = {
   readonly sources: readonly string[];
   readonly guide?: string;
 };
+
+/** Lets another refund, which differs by these fields, take the key of the order's first request. */
+function foreign(differs: (order: Order, other: Order) => object): Happening {
+  return async (kit) => {
+    const { url: baseUrl, accessToken } = kit.sandbox;
+    const [order, other] = [await kit.newOrder(PLAIN), await kit.newOrder(PLAIN)];
+    const client = createClient({ baseUrl, accessToken });
+    const { paymentId, amount, reference: clientReferenceId } = order;
+    let isTaken = false;
+    await using front = await startPassing(baseUrl, async (body) => {
+      if (isTaken) return;
+      isTaken = true;
+      const { requestKey } = JSON.parse(body);
+      await client.refunds.issue({
+        paymentId,
+        amount,
+        clientReferenceId,
+        requestKey,
+        ...differs(order, other),
+      });
+    });
+    return await kit.trigger(order, { url: front.url }); // before the front is closed
+  };
+}
 
 function dollars(value: number) {
   return { currency: "USD", value } as const;

@@ -1,15 +1,26 @@
 import { type Contract, readContract } from "../../../openapi/document/contract.ts";
-import type { Check } from "../../reporting/check.ts";
+import { type Check, defineGroup, given } from "../../reporting/check.ts";
 import type { Report } from "../../reporting/report.ts";
 import { chooseChecks, type Listener, runChecks } from "../../reporting/run-checks.ts";
+import { expectNoSecrets } from "../hooks.ts";
 import type { ReceiverOptions } from "../options.ts";
 import { createReceiverKit, type ReceiverKit } from "./kit.ts";
 import { loadChecks, responseChecks } from "./responses.ts";
 import { storyChecks } from "./stories.ts";
 
+const secretChecks = defineGroup<ReceiverOptions, ReceiverKit>("Secrets", {}, [
+  {
+    id: "output.secret",
+    name: "prints no secret",
+    sources: ["10.2", "D22"],
+    preconditions: [given("state")],
+    run: ({ options: { secret } }) => expectNoSecrets([secret]),
+  },
+]);
+
 /** All checks of the receiver, in their order. */
 export function receiverChecks(contract: Contract): Check<ReceiverOptions, ReceiverKit>[] {
-  return [...responseChecks(contract), ...storyChecks, ...loadChecks];
+  return [...responseChecks(contract), ...storyChecks, ...loadChecks, ...secretChecks];
 }
 
 /**
@@ -23,10 +34,8 @@ export async function examineReceiver(options: ReceiverOptions, listener: Listen
   const kit = createReceiverKit(options, contract);
   try {
     await kit.requireReceiver();
-    return {
-      url: options.url,
-      ...(await runChecks(checks, { options, tools: kit, listener, examined: "the receiver" })),
-    };
+    const run = await runChecks(checks, { options, tools: kit, listener, examined: "the receiver" });
+    return { url: options.url, ...run, warnings: kit.warnings() };
   } finally {
     kit.close();
   }

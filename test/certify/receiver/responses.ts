@@ -1,5 +1,5 @@
 import type { Contract } from "../../../openapi/document/contract.ts";
-import type { Node } from "../../../openapi/document/node.ts";
+import { find, type Node } from "../../../openapi/document/node.ts";
 import { type Check, defineGroup } from "../../reporting/check.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import type { ReceiverOptions } from "../options.ts";
@@ -35,13 +35,27 @@ const valid = (contract: Contract) =>
         throw new CheckFailure("no redirect: subscribe the address that it leads to", { sent, received });
       },
     },
-    ...Object.keys(contract.document.webhooks as Node).map((type) => ({
-      id: `event.${type}`,
-      name: `responds with 2xx to ${type}`,
+    {
+      id: "event.types",
+      name: "responds with 2xx to each event of the contract",
       sources: ["D19", "D23"],
-      run: async ({ send }: ReceiverKit) =>
-        expectTaken(await send({ event: exampleEvent(contract, type) }), "the event is valid"),
-    })),
+      async run({ send }: ReceiverKit) {
+        for (const type of Object.keys(contract.document.webhooks as Node))
+          expectTaken(await send({ event: exampleEvent(contract, type) }), `${type} is valid`);
+      },
+    },
+    {
+      id: "event.error-code",
+      name: "responds with 2xx to each errorCode of a failed refund, and to one that it does not know",
+      sources: ["D11", "D28"],
+      async run({ send }: ReceiverKit) {
+        for (const errorCode of [...errorCodes(contract), "CERTIFIED"]) {
+          const data = { errorDetails: { errorCode, errorMessage: "Of the exam." } };
+          const event = refundEvent(contract, "refund.terminal_failed", { refund: newRefund(), data });
+          expectTaken(await send({ event }), `a refund can fail for ${errorCode}`);
+        }
+      },
+    },
     {
       id: "event.repeated",
       name: "responds with 2xx to a delivery that comes twice with one webhook-id",
@@ -67,6 +81,13 @@ const valid = (contract: Contract) =>
       },
     },
   ]);
+
+/** The codes of a failed refund that the contract lists. */
+function errorCodes({ document }: Contract): readonly string[] {
+  const [, schema] = find(document, "/components/schemas/RefundErrorDetails/properties/errorCode");
+  const { enum: closed, "x-extensible-enum": open } = schema as Record<string, readonly string[] | undefined>;
+  return open ?? closed ?? [];
+}
 
 const taken = (id: string, name: string, toEvent: (event: Event) => object) => ({
   id: `unknown.${id}`,
@@ -102,6 +123,7 @@ const refused = (
   guide = WITHOUT_LIBRARY,
 ) => ({
   id: `signature.${id}`,
+  after: id === "forged" ? [] : ["signature.forged"],
   name: `responds with 4xx to ${name}`,
   sources: ["D22", "10.2"],
   guide,
@@ -137,7 +159,36 @@ const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", {}, [
     RULES,
   ),
   {
+    id: "signature.partial",
+    name: "responds with 4xx to a signature of which a part is right",
+    sources: ["D22", "10.2"],
+    guide: WITHOUT_LIBRARY,
+    after: ["signature.forged"],
+    async run({ send, sign, contract }) {
+      const at = new Date();
+      const event = exampleEvent(contract, "refund.authorized");
+      const delivery = { webhookId: newWebhookId(), at, event, body: JSON.stringify(event) };
+      const right = (sign(delivery).headers["webhook-signature"] ?? "").slice("v1,".length);
+      const other = Buffer.alloc(32, 7).toString("base64");
+      const begun = [1, 8, 22, 36].map((length) => right.slice(0, length) + other.slice(length));
+      const forged = [
+        ...begun,
+        other.slice(0, 8) + right.slice(8),
+        right.slice(0, 22),
+        right.toLowerCase(),
+        right.toUpperCase(),
+        "",
+      ];
+      for (const signature of forged)
+        expectRefused(
+          await send({ ...delivery, headers: { "webhook-signature": `v1,${signature}` } }),
+          "all of a signature has to match",
+        );
+    },
+  },
+  {
     id: "signature.bytes",
+    after: ["signature.forged"],
     name: "verifies the bytes of the body, not the JSON in it",
     sources: ["D22", "D21"],
     guide: RULES,

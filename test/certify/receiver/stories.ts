@@ -13,6 +13,8 @@ const RULES = "receiving-webhooks.md#rules-for-handlers";
 const RETRY_MS = 200;
 const RESTART_LIMIT_MS = 60_000;
 const EVENTS_BEFORE_RESTART = 5;
+/** So many equal deliveries at a moment, for so many refunds: a race is lost now and then only. */
+const [AT_ONCE, AT_ONCE_ROUNDS] = [8, 3];
 
 const STATE = given<ReceiverOptions>("state");
 const BELIEFS = { preconditions: [STATE], guide: RULES };
@@ -26,15 +28,25 @@ async function begin(kit: ReceiverKit, refund = newRefund()) {
   const fail = (expected: string, text: string) => {
     throw new CheckFailure(expected, { received: text });
   };
-  /** Ends the check when the system knows nothing of refunds that it has not issued. */
+  /** Fails when the system has accepted an event, and knows nothing of its refund afterwards. */
   const expectKnown = async () => {
     const belief = await untilBelief(options, refund, ({ status }) => status !== undefined);
-    kit.knowsRefunds ||= belief.status !== undefined;
-    if (kit.knowsRefunds || options.prepare) return;
-    throw new NotRun("--state does not know the refund of the events; give --prepare");
+    const hint = options.prepare ? "" : "; if it ignores refunds that it has not issued, give --prepare";
+    if (belief.status === undefined)
+      fail(
+        `that your system stores what it accepts: you responded 204 and the refund is unknown afterwards${hint}`,
+        describeBelief(belief),
+      );
   };
   let toldAt = performance.now();
   return {
+    refund,
+    /** Tells of an event as often as this, all at the same moment. */
+    async tellAtOnce(type: RefundEvent, times: number) {
+      const delivery = { event: refundEvent(contract, type, { refund }), webhookId: newWebhookId() };
+      for (const taken of await Promise.all(Array.from({ length: times }, () => send(delivery))))
+        expectTaken(taken, "a repeat is valid, too");
+    },
     /** Tells of an event; the function that it resolves with repeats the same delivery. */
     async tell(type: RefundEvent) {
       const delivery = { event: refundEvent(contract, type, { refund }), webhookId: newWebhookId() };
@@ -68,8 +80,19 @@ async function begin(kit: ReceiverKit, refund = newRefund()) {
 }
 
 /** Checks that ask the merchant's system what it believes. */
-export const storyChecks = [
+const stories = [
   ...defineGroup<ReceiverOptions, ReceiverKit>("What the system believes", BELIEFS, [
+    {
+      id: "state.stored",
+      name: "knows a refund after an event of it",
+      sources: ["D23", "10.2"],
+      guide: "receiving-webhooks.md#what-a-delivery-is",
+      async run(kit) {
+        const { tell, expectKnown } = await begin(kit);
+        await tell("refund.authorized");
+        await expectKnown();
+      },
+    },
     {
       id: "state.pending",
       name: "does not take a waiting refund for a final success",
@@ -105,6 +128,31 @@ export const storyChecks = [
         const repeat = await tell("refund.authorized");
         await expectBelief("AUTHORIZED", "the event says so");
         await expectSame(repeat, "the delivery is a repeat");
+      },
+    },
+    {
+      id: "state.at-once",
+      name: "does once what an event says that comes several times at the same moment",
+      sources: ["D23", "D26"],
+      async run(kit) {
+        const { options } = kit;
+        const texts: string[] = [];
+        for (const times of [1, 1, ...Array.from({ length: AT_ONCE_ROUNDS }, () => AT_ONCE)]) {
+          const { refund, tellAtOnce, expectBelief } = await begin(kit);
+          await tellAtOnce("refund.authorized", times);
+          await expectBelief("AUTHORIZED", "the event says so");
+          await pause(options.settleMs);
+          texts.push(withoutIds((await askState(options, refund)).text, refund));
+        }
+        const [once = "", control, ...others] = texts;
+        if (once !== control)
+          throw new NotRun("--state says something else about each refund, so that two can't be compared");
+        const other = others.find((text) => text !== once);
+        if (other !== undefined)
+          throw new CheckFailure(
+            `that --state prints ${once} after ${AT_ONCE} equal deliveries as after one`,
+            { received: other },
+          );
       },
     },
     {
@@ -171,8 +219,9 @@ export const storyChecks = [
       async run(kit) {
         const { options } = kit;
         const first = await begin(kit);
-        await first.tell("refund.authorized");
+        const repeat = await first.tell("refund.authorized");
         await first.expectBelief("AUTHORIZED", "the event says so");
+        kit.beforeRestart = () => first.expectSame(repeat, "it took this delivery before the restart");
         const before = Array.from({ length: EVENTS_BEFORE_RESTART }, newRefund);
         const stories = await Promise.all([...before, newRefund()].map((refund) => begin(kit, refund)));
         const last = stories.pop();
@@ -188,8 +237,37 @@ export const storyChecks = [
         }
       },
     },
+    {
+      id: "restart.repeated",
+      name: "does nothing when an event comes again that it took before a restart",
+      sources: ["D23", "D26"],
+      guide: RULES,
+      async run({ beforeRestart }) {
+        if (!beforeRestart) throw new NotRun("restart.kept was not run");
+        await beforeRestart();
+      },
+    },
   ]),
 ];
+
+/** What is said of a refund, without what names it and without times. */
+function withoutIds(text: string, refund: object): string {
+  const named = Object.values(refund).reduce((said: string, id) => said.replaceAll(String(id), "…"), text);
+  return named.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{9,}/g, "…");
+}
+
+/** Where one mistake would fail several checks: those that say so first. */
+const CAUSES: Readonly<Record<string, readonly string[]>> = {
+  "state.repeated": ["event.repeated"],
+  "state.at-once": ["event.repeated", "state.repeated"],
+  "state.forged": ["signature.forged"],
+  "restart.repeated": ["event.repeated", "state.repeated", "restart.kept"],
+};
+
+/** A system that stores nothing fails one check, and not all of them. */
+export const storyChecks = stories.map((check) =>
+  check.id === "state.stored" ? check : { ...check, after: ["state.stored", ...(CAUSES[check.id] ?? [])] },
+);
 
 /** Sends an event until the receiver accepts it, as the service would in longer intervals. */
 async function sendUntilAccepted(tell: () => Promise<unknown>): Promise<void> {

@@ -22,7 +22,16 @@ export function holdReceiver(url: string, ...args: readonly string[]): Promise<R
 
 /** Has a merchant of these tests issue refunds. */
 export function holdCaller(sandbox: Sandbox, url: string, ...args: readonly string[]): Promise<Report> {
-  const hooks = ["--trigger-url", `${url}/refund`, "--url", `${url}/webhooks`, "--slow", "0.3"];
+  const hooks = [
+    "--trigger-url",
+    `${url}/refund`,
+    "--url",
+    `${url}/webhooks`,
+    "--slow",
+    "0.3",
+    "--silent",
+    "4",
+  ];
   return holdCallerBy(sandbox, ...hooks, ...shared(url), ...args);
 }
 

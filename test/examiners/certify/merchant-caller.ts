@@ -17,12 +17,16 @@ const MANY_ATTEMPTS = 40;
 const FIRST_WAIT_MS = 60;
 /** Less than a response is held. */
 const TIMEOUT_MS = 150;
+/** More than a response is held, but for the one that never comes. */
+const LONGER_MS = 1_500;
+const ENDLESS_MS = 60_000;
 /** So short that there is always another request soon. */
 const ENDLESS_WAIT_MS = 20;
 
 /** Creates a program that issues refunds; it resolves with the status, if it is known. */
 export function createCaller(has: (mistake: Mistake) => boolean) {
   const isEndless = has("caller: repeats for ever, from a queue");
+  const isPatient = has("caller: waits for ever for a response");
   const isHasty = has("caller: makes a new requestKey after a timeout, in a queue");
   const maxAttempts = isEndless
     ? Number.POSITIVE_INFINITY
@@ -76,7 +80,7 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
         redirect: has("caller: follows redirects") ? "follow" : "manual",
         headers,
         body: JSON.stringify(request),
-        ...(isHasty && { signal: AbortSignal.timeout(TIMEOUT_MS) }),
+        signal: AbortSignal.timeout(isHasty ? TIMEOUT_MS : isPatient ? ENDLESS_MS : LONGER_MS),
       });
       if (response.status === 302 && has("caller: follows a 302 only"))
         await fetch(response.headers.get("location") ?? "", { headers });
@@ -110,7 +114,11 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
 
   function toExisting(order: Order, { existing }: { existing: Record<string, unknown> }): string | undefined {
     if (has("caller: takes a 409 for a failure")) return undefined;
-    const isOwn = existing.originalPaymentId === order.paymentId;
+    const { value } = existing.amount as { value: number };
+    const isOwn =
+      (existing.originalPaymentId === order.paymentId || has("caller: ignores the payment of a 409")) &&
+      (value === Number(order.amount) || has("caller: ignores the amount of a 409")) &&
+      (existing.clientReferenceId === order.reference || has("caller: ignores the reference of a 409"));
     return isOwn || has("caller: takes any refund of a 409 for its own")
       ? String(existing.paymentStatus)
       : undefined;

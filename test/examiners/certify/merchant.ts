@@ -25,6 +25,13 @@ const SLOW_MS = 40;
 /** How long after the response an event is booked that is booked later. */
 const BOOKING_MS = 200;
 
+/** Receivers that book whatever comes again, unless they remember its id. */
+const REPEATING: readonly Mistake[] = [
+  "receiver: processes each repeat",
+  "receiver: reads, waits and writes",
+  "receiver: keeps ids in memory",
+];
+
 /** Callers that respond before they call the service. */
 const QUEUES: readonly Mistake[] = [
   "caller: issues refunds from a queue",
@@ -39,6 +46,7 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
   const disk = new Map<string, Stored>();
   let unsaved: (() => void)[] = [];
   let stopped = false;
+  let token = "";
   let turn: Promise<unknown> = Promise.resolve();
   const seen = new Set<string>();
   const call = createCaller(has);
@@ -63,7 +71,8 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
         has("receiver: takes refund.authorized for the truth whenever it comes"));
     const isOld = !isLater && !isTaken;
     const isRepeat = sequence === stored.sequence;
-    if (isOld && !(isRepeat && has("receiver: processes each repeat"))) return;
+    if (has("receiver: responds 204 and stores nothing")) return;
+    if (isOld && !(isRepeat && REPEATING.some(has))) return;
     const isFinal = stored.status === "AUTHORIZED" && has("receiver: ignores that a refund fails later");
     if (isFinal) return;
     const status = toStatus(data.paymentStatus);
@@ -103,6 +112,12 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     if (has("receiver: reads the first signature only")) signatures.length = 1;
     return keys.some((key) => {
       const signature = createHmac("sha256", key).update(`${id}.${at}.${signed}`).digest("base64");
+      if (has("receiver: compares the beginning of a signature"))
+        return signatures.some((one) => one.slice(0, 20) === `v1,${signature}`.slice(0, 20));
+      if (has("receiver: compares the end of a signature"))
+        return signatures.some((one) => one.endsWith(signature.slice(-20)));
+      if (has("receiver: compares signatures without case"))
+        return signatures.some((one) => one.toLowerCase() === `v1,${signature}`.toLowerCase());
       return signatures.includes(`v1,${signature}`);
     });
   }
@@ -122,6 +137,17 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     if (isKnown && !isRefund && has("receiver: refuses events that are not of refunds")) return 400;
     if (event.data.paymentStatus === "CERTIFIED" && has("receiver: responds 500 to an unknown status"))
       return 500;
+    const code = (event.data.errorDetails as { errorCode?: string } | undefined)?.errorCode;
+    if (code === "AMOUNT_EXCEEDS_REFUNDABLE" && has("receiver: dies of an errorCode")) return 500;
+    if (code === "CERTIFIED" && has("receiver: dies of an unknown errorCode")) return 500;
+    if (!isKnown && has("receiver: ends at unknown events, and is started again")) {
+      stopped = true;
+      setTimeout(() => {
+        stopped = false;
+      }, 300);
+      request.socket.destroy();
+      return 0;
+    }
     const members = Object.keys(event).length + (isKnown ? 0 : -1);
     if (members > 4 && has("receiver: allows no unknown members")) return 400;
     const age = Date.now() - Date.parse(event.timestamp);
@@ -133,6 +159,7 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
       turn = turn.then(() => pause(SLOW_MS));
       await turn;
     }
+    if (has("receiver: reads, waits and writes")) await pause(SLOW_MS);
     if (has("receiver: responds before it stores")) unsaved.push(() => handle(event));
     else handle(event);
     seen.add(id);
@@ -143,19 +170,22 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     const { reference } = order;
     const before = find(reference);
     if (before?.status === "TERMINAL_FAILED") return;
+    if (has("caller: reads whether there is a key, and writes it later")) await pause(SLOW_MS);
+    if (has("caller: prints its access token")) token = order.token;
     const isNewKey = before === undefined || has("caller: makes a new requestKey for each run");
     const stored: Stored = isNewKey ? { requestKey: randomUUID(), sequence: 0, handled: 0 } : before;
     disk.set(reference, stored);
     const status = await call(order, stored.requestKey);
     // An event may have said more meanwhile.
     const now = find(reference) ?? stored;
-    if (now.sequence === 0 && status !== undefined) disk.set(reference, { ...now, status });
+    if ((now.sequence === 0 || has("caller: takes a late response for the truth")) && status !== undefined)
+      disk.set(reference, { ...now, status });
   }
 
   async function restart(): Promise<void> {
     stopped = true;
     unsaved = [];
-    seen.clear();
+    if (!has("receiver: reads, waits and writes")) seen.clear();
     await pause(100);
     stopped = false;
   }
@@ -164,7 +194,8 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://merchant");
     if (pathname.startsWith("/webhooks")) {
       if (stopped) return void request.socket.destroy();
-      response.writeHead(await receive(request, response)).end();
+      const status = await receive(request, response);
+      if (status > 0) response.writeHead(status).end();
       return;
     }
     // What was acknowledged is stored before the merchant looks at it, unless a restart came first.
@@ -173,7 +204,8 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
       const { status = "", handled = 0 } = find(searchParams.get("reference")) ?? {};
       if (status === "" && has("caller: responds 404 for the state of a refund that it does not have"))
         response.statusCode = 404;
-      response.end(status === "" ? "" : `${status} after ${handled} events`);
+      const secret = has("receiver: prints its secret") ? SECRET : "";
+      response.end(status === "" ? "" : `${status} after ${handled} events ${secret}${token}`);
       return;
     }
     const body = JSON.parse((await text(request)) || "{}");

@@ -45,7 +45,7 @@ export async function takeExam(merchant: Merchant): Promise<string> {
   };
   const reports = [
     await examineReceiver({ ...options, restart }),
-    await examineCaller({ ...options, run, canKill: true, slowMs: 5_000 }, {}, sandbox),
+    await examineCaller({ ...options, run, canKill: true, slowMs: 5_000, silentMs: 45_000 }, {}, sandbox),
   ];
   const results = reports.flatMap((report) => report.results);
   const failures = results.filter(({ outcome }) => outcome !== "passed");
