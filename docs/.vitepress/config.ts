@@ -30,6 +30,7 @@ const MENU = [
     "Sandbox's own calls": "/sandbox-reference.html",
     Console: "/guides/console",
     Exam: "/guides/before-you-go-live",
+    "Refunds paid twice": "/guides/refunds-paid-twice",
     "JavaScript client": "/client",
     "Other languages": "/guides/clients-by-language",
     Versioning: "/guides/versioning",

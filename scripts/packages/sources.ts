@@ -76,7 +76,7 @@ export const PACKAGES = {
   certify: {
     folder: "test/certify",
     modules: ["test/certify/cli.ts"],
-    files: [CONTRACTS, "docs/{interface,decisions}.md"],
+    files: [CONTRACTS, "docs/{interface,decisions,guides/{receiving-webhooks,refunds-step-by-step}}.md"],
     copies: PREPARED_CLUSTER,
   },
 } satisfies Record<string, PackageSource>;

@@ -7,11 +7,11 @@ export type Finding = {
   readonly text: string;
 };
 
-/** What the findings are about, and the decision or clause that each breaks. */
+/** What the findings are about, the decision that each breaks, and a public report of the same. */
 export const REASONS = {
-  "refund.twice": "D01: a clientReferenceId names one refund",
-  "refund.new-key": "D09: what a key has begun is asked about with that key",
-  "refund.never-asked": "D34: a call without a response is repeated with its requestKey",
+  "refund.twice": "D01: a clientReferenceId names one refund; square/square-mcp-server#31",
+  "refund.new-key": "D09: what a key has begun is asked about with that key; medusajs/medusa#16681",
+  "refund.never-asked": "D34: a call without a response is repeated with its requestKey; own-pay/OwnPay#222",
   "call.after-decision": "D34: a decisive response is not asked for again",
   "call.too-early": "D27: Retry-After says how long to wait",
   "event.forged": "D22: only a signed event is accepted",

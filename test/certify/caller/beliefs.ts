@@ -33,6 +33,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
   }),
   agreement("unfinished", {
     id: "state.unfinished",
+    cases: ["own-pay/OwnPay#222"],
     name: "knows its refund when it is run again for one that it did not finish",
     sources: ["D09"],
     guide: REPEAT,
@@ -95,6 +96,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
   },
   {
     id: "state.overtaken",
+    cases: ["Automattic/woocommerce-payments#3520"],
     name: "keeps what an event says that comes before the response",
     sources: ["D21", "D20"],
     guide: `${STEPS}#5-follow-the-refund`,

@@ -80,21 +80,25 @@ const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT
 const lost = defineGroup<CallerOptions, CallerKit>("Lost responses", { guide: REPEAT }, [
   oneRefund("lostAfter", "the service had made it when the connection broke", {
     id: "lost.after",
+    cases: ["medusajs/medusa#16681"],
     name: "makes no second refund when the response is lost",
     sources: ["D09", "7.5"],
   }),
   oneRefund("lostBefore", "the service never saw the request", {
     id: "lost.before",
+    cases: ["Adyen/adyen-commercetools#1305"],
     name: "repeats a request that was lost, with its requestKey",
     sources: ["D09", "2.8"],
   }),
   oneRefund("cut", "the service had made it when the response broke off", {
     id: "lost.cut",
+    cases: ["razorpay/razorpay-mcp-server#128"],
     name: "makes no second refund when the response is cut off",
     sources: ["D09", "7.5"],
   }),
   oneRefund("slow", "a late response is a response", {
     id: "lost.slow",
+    cases: ["akash-network/console#3449"],
     name: "makes no second refund when the response is slow",
     sources: ["D09", "7.5"],
   }),
@@ -106,18 +110,21 @@ const lost = defineGroup<CallerOptions, CallerKit>("Lost responses", { guide: RE
   }),
   oneRefund("atOnce", "all runs are for one decision to refund", {
     id: "lost.at-once",
+    cases: ["openfoodfoundation/openfoodnetwork#6330"],
     name: "makes one refund when it is run several times at the same moment",
     sources: ["D09", "2.8"],
     guide: KEY,
   }),
   oneRefund("silent", "the service had made it, although it never responds", {
     id: "lost.silent",
+    cases: ["akash-network/console#3449"],
     name: "does not wait for ever for a response, and makes no second refund",
     sources: ["D34", "D09"],
   }),
   {
     ...oneRefund("killed", "the run that was killed had made it", {
       id: "lost.crash",
+      cases: ["teesofttech/PayBridge#115"],
       name: "makes no second refund when it is killed before the response, and run again",
       sources: ["D09", "2.8"],
       guide: KEY,

@@ -115,6 +115,7 @@ export type CheckParts = {
   readonly name: string;
   readonly sources: readonly string[];
   readonly guide?: string;
+  readonly cases?: readonly string[];
 };
 
 /** Lets another refund, which differs by these fields, take the key of the order's first request. */

@@ -37,6 +37,7 @@ const valid = (contract: Contract) =>
     },
     {
       id: "event.types",
+      cases: ["PrestaShopCorp/ps_checkout#1546"],
       name: "responds with 2xx to each event of the contract",
       sources: ["D19", "D23"],
       async run({ send }: ReceiverKit) {
@@ -46,6 +47,7 @@ const valid = (contract: Contract) =>
     },
     {
       id: "event.error-code",
+      cases: ["PrestaShopCorp/ps_checkout#1546"],
       name: "responds with 2xx to each errorCode of a failed refund, and to one that it does not know",
       sources: ["D11", "D28"],
       async run({ send }: ReceiverKit) {
@@ -188,6 +190,7 @@ const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", {}, [
   },
   {
     id: "signature.bytes",
+    cases: ["razorpay/razorpay-node#128"],
     after: ["signature.forged"],
     name: "verifies the bytes of the body, not the JSON in it",
     sources: ["D22", "D21"],

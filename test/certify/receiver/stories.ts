@@ -132,6 +132,7 @@ const stories = [
     },
     {
       id: "state.at-once",
+      cases: ["mollie/WooCommerce#1063"],
       name: "does once what an event says that comes several times at the same moment",
       sources: ["D23", "D26"],
       async run(kit) {
@@ -157,6 +158,7 @@ const stories = [
     },
     {
       id: "state.disorder",
+      cases: ["mollie/WooCommerce#1252"],
       name: "keeps the latest status when events come in another order",
       sources: ["D21", "D23"],
       async run(kit) {
@@ -239,6 +241,7 @@ const stories = [
     },
     {
       id: "restart.repeated",
+      cases: ["shopperlabs/shopper#582"],
       name: "does nothing when an event comes again that it took before a restart",
       sources: ["D23", "D26"],
       guide: RULES,
