@@ -129,6 +129,7 @@ async function execute(start: Start<BadDays>, command: readonly string[], option
       const { badDay } = options;
       const days = (Object.keys(DAYS) as Day[]).filter((day) => badDay === true || badDay.includes(day));
       for (const [index, day] of days.entries()) {
+        if (process.exitCode) break; // it was interrupted
         say(`bad day ${index + 1} of ${days.length}: ${DAYS[day][0]} …`);
         runs.push((await runOnce(start, command, options, { day, limitMs, plain: plain.seen })).run);
       }
@@ -137,7 +138,7 @@ async function execute(start: Start<BadDays>, command: readonly string[], option
     process.stdout.write(`\n${[...runs.flatMap(describe), "", ...coverage].join("\n")}\n`);
     if (options.junit !== undefined) await writeFile(options.junit, toJunit(runs));
     if (options.html !== undefined) await writeFile(options.html, toHtml(runs, coverage));
-    process.exitCode = plain.run.code || (runs.some(hasFailed) ? 1 : 0);
+    process.exitCode ||= plain.run.code || (runs.some(hasFailed) ? 1 : 0);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     process.exitCode = 2;

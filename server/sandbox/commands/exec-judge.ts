@@ -141,8 +141,12 @@ function findNewKeys(byKey: readonly (readonly Read[])[]) {
     const next = starts.find(
       (one) => one.key !== first.key && intentOf(one) === intentOf(first) && one.startedAt > first.startedAt,
     );
-    const before = same.filter(({ endedAt }) => next && endedAt <= next.startedAt).at(-1) ?? first;
-    if (!next || before.outcome === "refused" || before.outcome === "recorded") return [];
+    if (!next) return [];
+    const before = same.filter(({ endedAt }) => endedAt <= next.startedAt);
+    const decided = before.findLastIndex(({ outcome }) => outcome === "recorded" || outcome === "refused");
+    // Nothing has ended yet, or a response was lost since the last one that decided.
+    if (before.length > 0 && !before.slice(decided + 1).some(({ outcome }) => outcome === "unknown"))
+      return [];
     return [
       {
         first,

@@ -14,6 +14,7 @@ import { createTempDir } from "../../helpers/temp-dir.ts";
 import { elementsOf } from "../../helpers/well-formed.ts";
 import { hold, outcomes } from "./exams.ts";
 import { SECRET, startMerchant } from "./merchant.ts";
+import type { Mistake } from "./mistakes.ts";
 
 const certify = (...args: readonly string[]) =>
   runProgram([process.execPath, "test/certify/cli.ts", ...args]);
@@ -41,36 +42,40 @@ describe("the command of the exam", { timeout: 60_000 }, () => {
     expect(stdout).toMatch(/expected +that --state still prints AUTHORIZED.*sequence/);
     expect(stdout).toMatch(/breaks +decision D21 Request of a delivery/);
     expect(stdout).toContain("see       docs/guides/receiving-webhooks.md#rules-for-handlers");
-    expect(stdout).toContain("5 passed, 1 failed, 0 not run");
+    expect(stdout).toContain("7 passed, 1 failed, 0 not run");
     expect(elementsOf(junit).filter((name) => name === "failure")).toHaveLength(1);
-    expect(JSON.parse(json)).toMatchObject({ passed: 5, failed: 1, notRun: 0 });
-    expect(html).toContain("5 passed, 1 failed, 0 not run");
+    expect(JSON.parse(json)).toMatchObject({ passed: 7, failed: 1, notRun: 0 });
+    expect(html).toContain("7 passed, 1 failed, 0 not run");
     expect(html).toContain("failed: state.disorder");
     expect(html).not.toMatch(/<script|src=|href=|url\(/);
     for (const text of [stdout, junit, json, html]) expect(text).not.toContain(SECRET);
   });
 
-  test("ends with 0 when what can be run has passed, and names the options that the rest needs", async () => {
-    const { code, stdout } = await certify(
-      ...["receiver", "--url", `${merchant.url}/webhooks`, "--secret", SECRET],
-      ...["--only", "event.refund,restart,state"],
-    );
+  test("ends with 3 when some had no option, which it names, and with 0 when that was declared", async () => {
+    const args = ["receiver", "--url", `${merchant.url}/webhooks`, "--secret", SECRET];
+    const { code, stdout } = await certify(...args, "--only", "event.types,restart,state");
+    const declared = await certify(...args, "--only", "event.types,restart", "--without", "restart,state");
 
     expect(stdout).toContain("(not run: give --restart and --state)");
     expect(stdout).toContain("To run what was not run, give --state, --restart.");
-    expect([code, stdout.trimEnd().split("\n").at(-1)]).toEqual([0, "3 passed, 0 failed, 7 not run"]);
+    expect([code, stdout.trimEnd().split("\n").at(-1)]).toEqual([3, "1 passed, 0 failed, 10 not run"]);
+    expect(declared.code).toBe(0);
   });
 
-  test("does not judge what a system believes about refunds that it does not know, unless it was prepared", async () => {
+  test("fails a system that knows nothing of what it has accepted, and shows the first error of --state", async () => {
     const args = ["--url", `${merchant.url}/webhooks`, "--secret", SECRET, "--settle", "0"];
     const unknown = await hold(...args, "--state", "echo", "--only", "state.pending,state.repeated");
     const prepared = await hold(...args, "--state", "echo", "--prepare", "true", "--only", "state.pending");
-    const broken = await hold(...args, "--state", "exit 3", "--only", "state.pending");
+    const stack = "printf 'at one\\n  ^\\nTypeError: no database\\n  at two\\n' >&2; exit 3";
+    const broken = await hold(...args, "--state", stack, "--only", "state.pending");
     const history = await hold(...args, "--state", "echo PENDING, AUTHORIZED", "--only", "state.pending");
 
-    expect(outcomes(unknown)).toEqual({ failed: [], notRun: ["state.pending", "state.repeated"] });
+    expect(outcomes(unknown).failed).toEqual(["state.pending", "state.repeated"]);
+    expect(unknown.results[0]?.failure?.message).toMatch(
+      /you responded 204 and the refund is unknown afterwards; .*--prepare/,
+    );
     expect(outcomes(prepared).failed).toEqual(["state.pending"]);
-    expect(broken.results[0]?.failure?.received).toMatch(/^it ended with 3/);
+    expect(broken.results[0]?.failure?.received).toBe("it ended with 3: TypeError: no database");
     expect(history.results[0]?.failure).toMatchObject({
       message: expect.stringContaining("one status"),
       received: "PENDING, AUTHORIZED",
@@ -89,6 +94,44 @@ describe("the command of the exam", { timeout: 60_000 }, () => {
     ]);
     const pid = Number(await readFile(file, "utf8"));
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+
+  test.for<[receiver: Mistake, cause: RegExp]>([
+    ["receiver: uses the secret as text", /responds 400 to every event\. It uses the secret as text/],
+    [
+      "receiver: takes seconds for milliseconds",
+      /responds 400 to every event\. It takes webhook-timestamp for mill/,
+    ],
+    [
+      "receiver: verifies JSON that Python has written",
+      /responds 400 to every event\. It verifies JSON that it has wri/,
+    ],
+    ["receiver: has another path", /responds 404 to every event\. Is \/webhooks its path/],
+  ])("ends with 2 and one line for a %s", async ([mistake, cause]) => {
+    await using other = await startMerchant(mistake);
+
+    await expect(hold("--url", `${other.url}/webhooks`, "--secret", SECRET)).rejects.toThrow(cause);
+  });
+
+  test("warns of a receiver that is in time only just", async () => {
+    await using slow = await startMerchant("receiver: takes most of the time");
+    const args = [
+      "--url",
+      `${slow.url}/webhooks`,
+      "--secret",
+      SECRET,
+      "--timeout",
+      "1",
+      "--only",
+      "event.late",
+    ];
+
+    const { results, warnings } = await hold(...args);
+
+    expect([results[0]?.outcome, warnings]).toEqual([
+      "passed",
+      [expect.stringMatching(/^the slowest .* of 1 s$/)],
+    ]);
   });
 
   test("ends with 2 and says what to do when no receiver is there", async () => {

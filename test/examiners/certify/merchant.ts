@@ -101,11 +101,18 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
       (name) => headers[`webhook-${name}`],
     ) as string[];
     if (list === undefined) return has("receiver: verifies only what is signed");
-    const isRecent = Math.abs(Date.now() / 1000 - Number(at)) <= TOLERANCE_S;
+    const sentAt = has("receiver: takes seconds for milliseconds") ? Number(at) / 1000 : Number(at);
+    const isRecent = Math.abs(Date.now() / 1000 - sentAt) <= TOLERANCE_S;
     if (!isRecent && !has("receiver: ignores timestamps")) return false;
     if (has("receiver: accepts any signature")) return true;
-    const signed = has("receiver: verifies the parsed JSON") ? JSON.stringify(JSON.parse(body)) : body;
-    const keys = [Buffer.from(SECRET.slice("whsec_".length), "base64")];
+    const written =
+      has("receiver: verifies the parsed JSON") || has("receiver: verifies JSON that Python has written");
+    const spaces = has("receiver: verifies JSON that Python has written") ? "$1 " : "$1";
+    const signed = written
+      ? JSON.stringify(JSON.parse(body)).replaceAll(/([:,])(?=["{\d])(?!\d\d[:.])/g, spaces)
+      : body;
+    const isText = has("receiver: uses the secret as text");
+    const keys = [isText ? Buffer.from(SECRET) : Buffer.from(SECRET.slice("whsec_".length), "base64")];
     if (has("receiver: verifies with an empty secret, too")) keys.push(Buffer.alloc(0));
     const signatures = list.split(" ");
     if (signatures.length > 1 && has("receiver: accepts any list of signatures")) return true;
@@ -124,6 +131,8 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<number> {
     const body = await text(request);
+    if (has("receiver: has another path")) return 404;
+    if (has("receiver: takes most of the time")) await pause(600);
     if (has("receiver: redirects") && request.url === "/webhooks") {
       response.setHeader("Location", "/webhooks/");
       return 308;

@@ -88,6 +88,14 @@ export const RIGHT_CALLERS = [
   ["caller: issues refunds from a queue", "refund.issued", "--settle", "1.2", "--timeout", "0.8"],
 ] as const;
 
+/** Receivers that refuse every event. */
+type Refusing =
+  | "receiver: uses the secret as text"
+  | "receiver: takes seconds for milliseconds"
+  | "receiver: verifies JSON that Python has written"
+  | "receiver: has another path"
+  | "receiver: takes most of the time";
+
 /** A merchant's system whose requests never end while responses are lost. */
 export const ENDLESS = "caller: repeats for ever, from a queue";
 
@@ -95,4 +103,5 @@ export const ENDLESS = "caller: repeats for ever, from a queue";
 export type Mistake =
   | (typeof RECEIVERS | typeof CALLERS | typeof PROGRAMS)[number][0]
   | (typeof RIGHT_RECEIVERS | typeof RIGHT_CALLERS)[number][0]
-  | typeof ENDLESS;
+  | typeof ENDLESS
+  | Refusing;
