@@ -19,6 +19,7 @@ const SERVER_LAYERS = [
   ["operators/", "sandbox/commands/", "sandbox/handlers/"],
   ["sandbox/(pages|sandbox|settings)\\.ts"],
   ["sandbox/(greeting|start-sandbox)\\.ts"],
+  ["sandbox/exec/"],
   ["cli.ts", "sandbox/(cli|index)\\.ts"],
 ];
 

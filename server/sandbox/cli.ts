@@ -6,9 +6,9 @@ import { defineServe, settingsOf } from "../process/command-line.ts";
 import { runServer, type Wrapper } from "../process/run.ts";
 import { defineCoverage } from "./commands/coverage-command.ts";
 import { defineDiff } from "./commands/diff-command.ts";
-import { defineExec } from "./commands/exec-command.ts";
 import { defineListen } from "./commands/listen-command.ts";
 import { defineMcp } from "./commands/mcp-server.ts";
+import { defineExec } from "./exec/command.ts";
 import { greet } from "./greeting.ts";
 import { nameSettings, readOwnEnvironment, readTomorrowSeed, settingName } from "./settings.ts";
 

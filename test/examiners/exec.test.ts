@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { retryOf } from "../../server/sandbox/commands/exec-command.ts";
-import { judge, type Seen } from "../../server/sandbox/commands/exec-judge.ts";
+import { retryOf } from "../../server/sandbox/exec/command.ts";
+import { judge, type Seen } from "../../server/sandbox/exec/judge.ts";
 import { type Sandbox, startShaped } from "../../server/sandbox/index.ts";
 import { runProgram } from "../helpers/process.ts";
 import { forSuite } from "../helpers/suite.ts";

@@ -1,5 +1,5 @@
 import type { Result, SandboxCalls } from "../calls.ts";
-import { type Finding, REASONS } from "./exec-judge.ts";
+import { type Finding, REASONS } from "./judge.ts";
 
 /** A run of the tests: the plain one first, then those of bad days. */
 export type Run = {
@@ -88,24 +88,21 @@ const toText = (text: string) =>
     (one) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[one] ?? "�",
   );
 
-/** A suite for each run: a case for the tests themselves, and one for each kind of finding. */
+/** A suite for each run: a case for the tests themselves, and one for each finding. */
 export function toJunit(runs: readonly Run[]): string {
   const suites = runs.map((run) => {
-    const found = Object.entries(REASONS).map(([id, reason]) => {
-      const texts = run.findings.filter((finding) => finding.id === id).map(({ text }) => text);
-      return { name: `${id}: ${reason}`, failure: texts.join("\n") };
-    });
-    const tests = {
-      name: "the tests pass",
-      failure: run.code === 0 ? "" : explain({ ...run, findings: [] }),
-    };
-    const cases = [tests, ...found].map(({ name, failure }) => {
+    const tests = run.code === 0 ? "" : explain({ ...run, findings: [] });
+    const cases = [
+      { name: "the tests", failure: tests },
+      ...run.findings.map(({ id, text }) => ({ name: id, failure: text })),
+    ];
+    const lines = cases.map(({ name, failure }) => {
       const inner =
         run.unmet === undefined ? failure && `<failure message="${toText(failure)}"/>` : "<skipped/>";
-      return `    <testcase classname="exec" name="${toText(name)}" time="${run.seconds}">${inner}</testcase>\n`;
+      return `<testcase classname="exec" name="${name}" time="${run.seconds}">${inner}</testcase>\n`;
     });
-    const failures = cases.filter((text) => text.includes("<failure")).length;
-    return `  <testsuite name="${toText(run.title)}" tests="${cases.length}" failures="${failures}">\n${cases.join("")}  </testsuite>\n`;
+    const failures = run.unmet === undefined ? cases.filter(({ failure }) => failure !== "").length : 0;
+    return `<testsuite name="${toText(run.title)}" tests="${cases.length}" failures="${failures}">\n${lines.join("")}</testsuite>\n`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="sandbox exec">\n${suites.join("")}</testsuites>\n`;
 }

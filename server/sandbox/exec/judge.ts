@@ -1,4 +1,4 @@
-import type { SandboxSchemas } from "../../contract/document.ts";
+import type { WatchedAttempt, WatchedCall } from "../handlers/bad-day.ts";
 
 /** Something wrong that was seen from the service's side. */
 export type Finding = {
@@ -20,22 +20,8 @@ export const REASONS = {
   required: "--require",
 } as const;
 
-type Call = Pick<SandboxSchemas["RequestRecord"], "operation" | "status" | "milliseconds" | "requestKey"> &
-  Pick<SandboxSchemas["RequestRecord"], "requestBody" | "responseBody" | "fault"> & {
-    readonly merchant: string;
-    readonly endedAt: number;
-    readonly retryAfter: number | undefined;
-    readonly made: { readonly paymentId: string; readonly status: string } | undefined;
-  };
-type Attempt = {
-  readonly merchant: string;
-  readonly webhookId: string;
-  readonly payload: string;
-  readonly status: number | null;
-  readonly forged?: boolean;
-};
 /** What happened in one run: of each merchant between two resets. */
-export type Seen = { readonly calls: Call[]; readonly attempts: Attempt[] };
+export type Seen = { readonly calls: WatchedCall[]; readonly attempts: WatchedAttempt[] };
 
 /** `x-retry` of a response of `issueRefund`; undefined for a status that the contract doesn't have. */
 export type RetryOf = (
@@ -46,7 +32,7 @@ export type RetryOf = (
 const TOLERANCE_MS = 150;
 
 type Refund = { paymentId?: unknown; amount?: { value?: unknown }; clientReferenceId?: string | null };
-type Read = Call & {
+type Read = WatchedCall & {
   readonly key: string;
   readonly body: Refund;
   readonly startedAt: number;
@@ -97,7 +83,7 @@ export function findRefused({ attempts }: Seen): Finding[] {
     }));
 }
 
-function read(call: Call, retryOf: RetryOf): Read | undefined {
+function read(call: WatchedCall, retryOf: RetryOf): Read | undefined {
   const { operation, requestKey: key, requestBody, status, fault, endedAt, milliseconds } = call;
   if (operation !== "issueRefund" || key === null || requestBody === null) return undefined;
   const retry = status === null || fault === "TRUNCATED" ? undefined : retryOf(status);
@@ -156,7 +142,7 @@ function findNewKeys(byKey: readonly (readonly Read[])[]) {
   });
 }
 
-function findNeverAsked(same: readonly Read[], attempts: readonly Attempt[]): Finding[] {
+function findNeverAsked(same: readonly Read[], attempts: readonly WatchedAttempt[]): Finding[] {
   const last = same.at(-1);
   if (last?.outcome !== "unknown") return [];
   // An event has said what has become of it.

@@ -8,7 +8,9 @@ import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { readDocument } from "../../contract/document.ts";
 import { defineProgram } from "../../process/command-line.ts";
 import type { SandboxCalls } from "../calls.ts";
-import { type Finding, findRefused, judge, REASONS, type RetryOf, type Seen } from "./exec-judge.ts";
+import type { BadDay } from "../handlers/bad-day.ts";
+import type { SandboxShape } from "../sandbox.ts";
+import { type Finding, findRefused, judge, REASONS, type RetryOf, type Seen } from "./judge.ts";
 import {
   describeCoverage,
   explain,
@@ -18,23 +20,12 @@ import {
   readCoverage,
   toHtml,
   toJunit,
-} from "./exec-report.ts";
+} from "./report.ts";
 
-/** Starts a sandbox with so many further merchants; `shape` says what goes wrong. */
-export type Start<Day> = (
-  shape: Shape<Day>,
-) => Promise<{ url: string; as(token: string): SandboxCalls; close(): Promise<void> }>;
-
-export type Shape<Day> = {
-  readonly workers: number;
-  readonly badDay: Day | undefined;
-  readonly isTomorrow: boolean;
-  readonly watch: {
-    onCall(call: Seen["calls"][number]): void;
-    onAttempt(attempt: Seen["attempts"][number]): void;
-    onReset(merchant: string): void;
-  };
-};
+/** Starts a sandbox of a shape. */
+export type Start = (
+  shape: SandboxShape,
+) => Promise<{ readonly url: string; as(token: string): SandboxCalls; close(): Promise<void> }>;
 
 type Options = {
   readonly badDay?: readonly string[] | true | undefined;
@@ -66,10 +57,6 @@ const DAYS = {
   tomorrow: ["the contract is that of tomorrow, with compatible changes", undefined],
 } as const;
 type Day = keyof typeof DAYS;
-type Attempts = Seen["attempts"];
-export type BadDays =
-  | Exclude<(typeof DAYS)[Day][1], { readonly events: "AFTER_RESTART" }>
-  | { readonly events: "AFTER_RESTART"; readonly again: Attempts };
 
 const HELP = `
 The command gets SANDBOX_URL, SANDBOX_TOKEN, SANDBOX_TOKENS (a token of a merchant for each worker, with commas between), SANDBOX_SECRET
@@ -79,7 +66,7 @@ Exit code: that of your tests if they fail, 1 when something was found or was no
 It finds: ${Object.keys(REASONS).join(", ")}.`;
 
 /** Defines the command that runs a merchant's own tests against a sandbox, and judges from the service's side. */
-export function defineExec(start: Start<BadDays>) {
+export function defineExec(start: Start) {
   return defineProgram(
     "exec",
     "Runs your tests against a sandbox of their own, and judges what they made your system do.",
@@ -119,7 +106,7 @@ function workers(text: string): number {
   throw new InvalidArgumentError("It must be a whole number from 0 to 256.");
 }
 
-async function execute(start: Start<BadDays>, command: readonly string[], options: Options): Promise<void> {
+async function execute(start: Start, command: readonly string[], options: Options): Promise<void> {
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   try {
     const plain = await runOnce(start, command, options);
@@ -163,7 +150,7 @@ function describe(run: Run): string[] {
 type BadRun = { readonly day: Day; readonly limitMs: number; readonly plain: Seen };
 
 /** Runs the tests once against a sandbox of their own, and judges what happened there. */
-async function runOnce(start: Start<BadDays>, command: readonly string[], options: Options, bad?: BadRun) {
+async function runOnce(start: Start, command: readonly string[], options: Options, bad?: BadRun) {
   const seen: Seen = { calls: [], attempts: [] };
   const resets = new Map<string, number>();
   const named = <Of extends { merchant: string }>(one: Of) => ({
@@ -214,9 +201,9 @@ async function runOnce(start: Start<BadDays>, command: readonly string[], option
 }
 
 /** What was accepted in the plain run comes again on the day after a restart. */
-function toFault({ day, plain }: BadRun): BadDays {
+function toFault({ day, plain }: BadRun): BadDay | undefined {
   const fault = DAYS[day][1];
-  if (day !== "restart") return fault as BadDays;
+  if (day !== "restart") return fault as BadDay | undefined;
   const again = plain.attempts
     .filter(isAccepted)
     .map((one) => ({ ...one, merchant: one.merchant.split(" ")[0] ?? "" }));
