@@ -258,7 +258,11 @@ export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [
       id: "output.secret",
       name: "prints neither its access token nor its secret",
       sources: ["9.1", "10.2"],
-      run: ({ sandbox, options: { secret } }) => expectNoSecrets([sandbox.accessToken, secret]),
+      async run(kit) {
+        const { order } = await outcomeOf(kit, "plain");
+        await kit.options.state?.(order);
+        expectNoSecrets([kit.sandbox.accessToken, kit.options.secret]);
+      },
     },
   ]),
 ].map((check) =>

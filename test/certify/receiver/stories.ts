@@ -264,7 +264,8 @@ const CAUSES: Readonly<Record<string, readonly string[]>> = {
   "state.repeated": ["event.repeated"],
   "state.at-once": ["event.repeated", "state.repeated"],
   "state.forged": ["signature.forged"],
-  "restart.repeated": ["event.repeated", "state.repeated", "restart.kept"],
+  "state.unknown-status": ["unknown.event", "unknown.status"],
+  "restart.repeated": ["event.repeated", "state.repeated", "state.disorder", "restart.kept"],
 };
 
 /** A system that stores nothing fails one check, and not all of them. */

@@ -43,7 +43,9 @@ describe("the exam of a receiver", () => {
 describe("the exam of a caller", () => {
   const sandbox = forSuite(() => startSandbox({ settings: { SERVE_DOCS: "false" } }));
 
-  test("passes one without mistakes in every check, but can't kill what a URL triggers", async () => {
+  test("passes one without mistakes in every check, but can't kill what a URL triggers", {
+    timeout: 60_000,
+  }, async () => {
     await using merchant = await startMerchant();
 
     expect(outcomes(await holdCaller(sandbox, merchant.url))).toEqual({ failed: [], notRun: ["lost.crash"] });
