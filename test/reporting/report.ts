@@ -58,7 +58,7 @@ export function describeFailure({ failure, sources, guide, cases = [] }: Result)
 
 /** Where the reader has the section of a guide: the package contains the guides, too. */
 function toAddress(guide: string): string {
-  return relative(process.cwd(), fileURLToPath(new URL(`../../docs/guides/${guide}`, import.meta.url)));
+  return `${relative(process.cwd(), fileURLToPath(new URL("../../docs/guides/", import.meta.url)))}/${guide}`;
 }
 
 function labelled(label: string, texts: readonly string[]): string[] {

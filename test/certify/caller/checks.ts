@@ -253,7 +253,7 @@ export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [
   ...busy,
   ...refused,
   ...beliefChecks,
-  ...defineGroup<CallerOptions, CallerKit>("Secrets", {}, [
+  ...defineGroup<CallerOptions, CallerKit>("Secrets", { guide: "receiving-webhooks.md#choose-a-secret" }, [
     {
       id: "output.secret",
       name: "prints neither its access token nor its secret",

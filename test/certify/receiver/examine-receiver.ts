@@ -8,15 +8,19 @@ import { createReceiverKit, type ReceiverKit } from "./kit.ts";
 import { loadChecks, responseChecks } from "./responses.ts";
 import { storyChecks } from "./stories.ts";
 
-const secretChecks = defineGroup<ReceiverOptions, ReceiverKit>("Secrets", {}, [
-  {
-    id: "output.secret",
-    name: "prints no secret",
-    sources: ["10.2", "D22"],
-    preconditions: [given("state")],
-    run: ({ options: { secret } }) => expectNoSecrets([secret]),
-  },
-]);
+const secretChecks = defineGroup<ReceiverOptions, ReceiverKit>(
+  "Secrets",
+  { guide: "receiving-webhooks.md#choose-a-secret" },
+  [
+    {
+      id: "output.secret",
+      name: "prints no secret",
+      sources: ["10.2", "D22"],
+      preconditions: [given("state")],
+      run: ({ options: { secret } }) => expectNoSecrets([secret]),
+    },
+  ],
+);
 
 /** All checks of the receiver, in their order. */
 export function receiverChecks(contract: Contract): Check<ReceiverOptions, ReceiverKit>[] {
