@@ -42,8 +42,8 @@ program.addCommand(defineDiff());
 program.addCommand(defineMcp());
 program.addCommand(
   defineExec(async (shape) => {
-    const { startShaped } = await import("./index.ts");
-    return startShaped({ settings: { SERVE_DOCS: "false" } }, shape);
+    const { startSandbox } = await import("./start-sandbox.ts");
+    return startSandbox({ settings: { SERVE_DOCS: "false" } }, shape);
   }),
 );
 await program.parseAsync();

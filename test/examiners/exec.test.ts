@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { retryOf } from "../../server/sandbox/exec/command.ts";
 import { judge, type Seen } from "../../server/sandbox/exec/judge.ts";
-import { type Sandbox, startShaped } from "../../server/sandbox/index.ts";
+import { type Sandbox, startSandbox } from "../../server/sandbox/start-sandbox.ts";
 import { runProgram } from "../helpers/process.ts";
 import { forSuite } from "../helpers/suite.ts";
 import { createTempDir } from "../helpers/temp-dir.ts";
@@ -18,7 +18,7 @@ describe("tests that run against a sandbox", () => {
       onAttempt: (attempt: Seen["attempts"][number]) => void seen.attempts.push(attempt),
       onReset: () => {},
     };
-    return startShaped({ settings: { SERVE_DOCS: "false" } }, { watch });
+    return startSandbox({ settings: { SERVE_DOCS: "false" } }, { watch });
   });
   let count = 0;
 
