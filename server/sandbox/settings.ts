@@ -9,8 +9,8 @@ const SETTINGS =
   DATABASE_URL_FILE ENCRYPTION_KEY ENCRYPTION_KEY_FILE ENCRYPTION_KEYS_OLD ENCRYPTION_KEYS_OLD_FILE LOG_LEVEL LOG_FORMAT
   SERVE_DOCS RATE_LIMIT RETENTION_DAYS HIGH_WATER_MARK_FILE TOMORROW WEBHOOK_ALLOW_PRIVATE WEBHOOK_PROXY
   WEBHOOK_PROXY_FILE WEBHOOK_CA_FILE WEBHOOK_CLIENT_CERT_FILE WEBHOOK_CLIENT_KEY_FILE`.split(/\s+/);
-/** What the commands beside it read, such as `listen`. */
-const OF_COMMANDS = ["URL", "TOKEN", "EVENTS"];
+/** What the commands beside it read, such as `listen`, and what `exec` gives to tests. */
+const OF_COMMANDS = ["URL", "TOKEN", "EVENTS", "TOKENS", "SECRET", "BAD_DAY"];
 
 /** As people name a setting such as PORT: in a clone by itself, for the package with the prefix. */
 export const settingName = (name: string): string => (isPackaged ? PREFIX + name : name);

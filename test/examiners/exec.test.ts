@@ -129,10 +129,10 @@ describe("the command exec", { timeout: 120_000 }, () => {
   const folder = forSuite(createTempDir);
 
   const TESTS = `
-const { SANDBOX_URL, SANDBOX_TOKENS, SANDBOX_SECRET, MISTAKE } = process.env;
-const [token] = SANDBOX_TOKENS.split(",");
+const { REFUNDS_SANDBOX_URL, REFUNDS_SANDBOX_TOKENS, REFUNDS_SANDBOX_SECRET, MISTAKE } = process.env;
+const [token] = REFUNDS_SANDBOX_TOKENS.split(",");
 const headers = { Authorization: "Bearer " + token, "Content-Type": "application/json" };
-const send = (requestKey) => fetch(SANDBOX_URL + "/v1/refunds", { method: "POST", headers, signal: AbortSignal.timeout(1000),
+const send = (requestKey) => fetch(REFUNDS_SANDBOX_URL + "/v1/refunds", { method: "POST", headers, signal: AbortSignal.timeout(1000),
   body: JSON.stringify({ paymentId: "pay_settled", amount: { currency: "USD", value: 5 }, clientReferenceId: "order-1", requestKey }) });
 const ask = async (key) => (await send(key).catch(() => undefined))?.status;
 let status = await ask("k-1");
@@ -141,7 +141,7 @@ for (const end = Date.now() + 5000; ![201, 409].includes(status) && Date.now() <
   status = await ask(MISTAKE === "key" ? "k-" + Date.now() : "k-1");
 }
 if (MISTAKE === "test") throw new Error("the test has failed");
-if (!SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
+if (!REFUNDS_SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
 `;
   const exec = async (mistake: string, ...args: readonly string[]) => {
     const file = join(folder.path, "tests.mjs");

@@ -59,8 +59,8 @@ const DAYS = {
 type Day = keyof typeof DAYS;
 
 const HELP = `
-The command gets SANDBOX_URL, SANDBOX_TOKEN, SANDBOX_TOKENS (a token of a merchant for each worker, with commas between), SANDBOX_SECRET
-(a secretKey for your receiver) and, on a bad day, SANDBOX_BAD_DAY (${Object.keys(DAYS).join(", ")}).
+The command gets REFUNDS_SANDBOX_URL, REFUNDS_SANDBOX_TOKEN, REFUNDS_SANDBOX_TOKENS (a token of a merchant for each worker, with commas between), REFUNDS_SANDBOX_SECRET
+(a secretKey for your receiver) and, on a bad day, REFUNDS_SANDBOX_BAD_DAY (${Object.keys(DAYS).join(", ")}).
 
 Exit code: that of your tests if they fail, 1 when something was found or was not met, 2 when it could not run, otherwise 0.
 It finds: ${Object.keys(REASONS).join(", ")}.`;
@@ -171,10 +171,14 @@ async function runOnce(start: Start, command: readonly string[], options: Option
   try {
     const tokens = Array.from({ length: options.workers }, (_, index) => `sandbox_worker${index + 1}`);
     const env = {
-      ...{ SANDBOX_URL: sandbox.url, SANDBOX_TOKEN: "sandbox_acme", SANDBOX_TOKENS: tokens.join(",") },
       ...{
-        SANDBOX_SECRET: `whsec_${randomBytes(24).toString("base64")}`,
-        ...(day && { SANDBOX_BAD_DAY: day }),
+        REFUNDS_SANDBOX_URL: sandbox.url,
+        REFUNDS_SANDBOX_TOKEN: "sandbox_acme",
+        REFUNDS_SANDBOX_TOKENS: tokens.join(","),
+      },
+      ...{
+        REFUNDS_SANDBOX_SECRET: `whsec_${randomBytes(24).toString("base64")}`,
+        ...(day && { REFUNDS_SANDBOX_BAD_DAY: day }),
       },
     };
     const startedAt = performance.now();

@@ -22,7 +22,7 @@ func refund(token string, body []byte) string {
 	client := http.Client{Timeout: time.Second}
 	for attempt := 0; attempt < 4; attempt++ {
 		seconds := 0
-		request, _ := http.NewRequest("POST", os.Getenv("SANDBOX_URL")+"/v1/refunds", bytes.NewReader(body))
+		request, _ := http.NewRequest("POST", os.Getenv("REFUNDS_SANDBOX_URL")+"/v1/refunds", bytes.NewReader(body))
 		request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json"}}
 		if response, err := client.Do(request); err == nil {
 			var said answer
@@ -39,8 +39,8 @@ func refund(token string, body []byte) string {
 }
 
 func TestASettledPaymentIsRefunded(t *testing.T) {
-	tokens := strings.Split(os.Getenv("SANDBOX_TOKENS"), ",")   // a merchant for each worker
-	reference := fmt.Sprintf("order-%d", time.Now().UnixNano()) // stored before the first call
+	tokens := strings.Split(os.Getenv("REFUNDS_SANDBOX_TOKENS"), ",") // a merchant for each worker
+	reference := fmt.Sprintf("order-%d", time.Now().UnixNano())       // stored before the first call
 	amount := map[string]any{"currency": "USD", "value": 19.99}
 	body, _ := json.Marshal(map[string]any{"paymentId": "pay_settled", "amount": amount, "clientReferenceId": reference, "requestKey": reference})
 	if status := refund(tokens[0], body); status != "AUTHORIZED" {

@@ -1,5 +1,5 @@
-const { SANDBOX_URL: url, SANDBOX_TOKENS = "", JEST_WORKER_ID } = process.env;
-const token = SANDBOX_TOKENS.split(",")[Number(JEST_WORKER_ID) - 1]; // a merchant for each worker
+const { REFUNDS_SANDBOX_URL: url, REFUNDS_SANDBOX_TOKENS = "", JEST_WORKER_ID } = process.env;
+const token = REFUNDS_SANDBOX_TOKENS.split(",")[Number(JEST_WORKER_ID) - 1]; // a merchant for each worker
 
 /** Your system: asks with the same key until a response decides. */
 async function refund(body, attempts = 4) {

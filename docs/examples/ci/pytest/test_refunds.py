@@ -1,8 +1,8 @@
 import json, os, time, urllib.error, urllib.request, uuid
 
-URL = os.environ["SANDBOX_URL"]
+URL = os.environ["REFUNDS_SANDBOX_URL"]
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
-TOKEN = os.environ["SANDBOX_TOKENS"].split(",")[WORKER]  # a merchant for each worker
+TOKEN = os.environ["REFUNDS_SANDBOX_TOKENS"].split(",")[WORKER]  # a merchant for each worker
 
 
 def refund(body):

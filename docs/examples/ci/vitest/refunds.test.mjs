@@ -2,8 +2,13 @@ import { createServer } from "node:http";
 import { createClient, expressWebhookHandler } from "@refund-contract/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const { SANDBOX_URL: baseUrl, SANDBOX_TOKENS = "", SANDBOX_SECRET: secretKey, VITEST_POOL_ID } = process.env;
-const accessToken = SANDBOX_TOKENS.split(",")[Number(VITEST_POOL_ID) - 1]; // a merchant for each worker
+const {
+  REFUNDS_SANDBOX_URL: baseUrl,
+  REFUNDS_SANDBOX_TOKENS = "",
+  REFUNDS_SANDBOX_SECRET: secretKey,
+  VITEST_POOL_ID,
+} = process.env;
+const accessToken = REFUNDS_SANDBOX_TOKENS.split(",")[Number(VITEST_POOL_ID) - 1]; // a merchant for each worker
 const client = createClient({ baseUrl, accessToken, timeoutMs: 1_000 });
 const statuses = new Map(); // your database: the latest event of each refund
 const store = (id, { sequence, status }) =>
