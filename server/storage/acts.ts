@@ -1,4 +1,5 @@
 import { createBatcher, type OnRun } from "../async/batcher.ts";
+import { countDue, findNextDue, readBacklog } from "./backlog.ts";
 import { block, listBlocks, unblock } from "./blocks.ts";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
 import type { Connection } from "./database/connection.ts";
@@ -18,7 +19,6 @@ import { leaveFeed, publishPayouts } from "./payments/payouts.ts";
 import { createRefundQueue, type RefundQueue } from "./payments/refund-queue.ts";
 import { findByRequestKeys, loadOriginals, saveRefunds } from "./payments/refunds.ts";
 import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/attempts.ts";
-import { countDue, findNextDue, readBacklog } from "./webhooks/backlog.ts";
 import { claimDeliveries, freeLeases, listWaiting, readShares, releaseClaim } from "./webhooks/claims.ts";
 import { findSentDelivery, listDeliveries, redeliver } from "./webhooks/deliveries.ts";
 import { emitFurtherEvent, emitResourceEvent, listEvents } from "./webhooks/events.ts";

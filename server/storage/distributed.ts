@@ -1,23 +1,23 @@
 import { sql } from "kysely";
-import type { OnRun } from "../../async/batcher.ts";
-import { ACTS, type Act, type Acts, type Batches, createBatches, type StoreParts } from "../acts.ts";
-import type { Database } from "../database/database.ts";
-import type { Db } from "../database/tables.ts";
-import { tryTurn } from "../database/turns.ts";
-import { repeatAfterConflicts } from "../database/unavailable.ts";
-import { reconcileIn } from "../operators/reconcile.ts";
-import { findDue } from "../payments/due-refunds.ts";
-import { findMissing, findNewestRefund, readLastPayout } from "../payments/high-water-mark.ts";
-import { findByRequestKey, isOneOf } from "../payments/payment-record.ts";
-import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "../payments/refunds.ts";
-import { toResults } from "../webhooks/attempts.ts";
-import { readBacklog } from "../webhooks/backlog.ts";
-import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "../webhooks/claims.ts";
-import { OLD_ROWS, type OldRows, type RetentionBatch, selectOld } from "../webhooks/retention.ts";
-import { findOldSecrets, findPastSubscribers } from "../webhooks/subscriptions.ts";
-import { callOnShards, installFunctions } from "./functions.ts";
-import { available, inOrder, type Kind, type Machines, openMachines } from "./machines.ts";
-import { publishOverall } from "./payouts.ts";
+import type { OnRun } from "../async/batcher.ts";
+import { ACTS, type Act, type Acts, type Batches, createBatches, type StoreParts } from "./acts.ts";
+import { readBacklog } from "./backlog.ts";
+import { callOnShards, installFunctions } from "./citus/functions.ts";
+import { available, inOrder, type Kind, type Machines, openMachines } from "./citus/machines.ts";
+import { publishOverall } from "./citus/payouts.ts";
+import type { Database } from "./database/database.ts";
+import type { Db } from "./database/tables.ts";
+import { tryTurn } from "./database/turns.ts";
+import { repeatAfterConflicts } from "./database/unavailable.ts";
+import { reconcileIn } from "./operators/reconcile.ts";
+import { findDue } from "./payments/due-refunds.ts";
+import { findMissing, findNewestRefund, readLastPayout } from "./payments/high-water-mark.ts";
+import { findByRequestKey, isOneOf } from "./payments/payment-record.ts";
+import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "./payments/refunds.ts";
+import { toResults } from "./webhooks/attempts.ts";
+import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "./webhooks/claims.ts";
+import { OLD_ROWS, type OldRows, type RetentionBatch, selectOld } from "./webhooks/retention.ts";
+import { findOldSecrets, findPastSubscribers } from "./webhooks/subscriptions.ts";
 
 /*
  * A store whose tables Citus spreads over machines by merchant. It wraps the plain store: what concerns one merchant runs on that

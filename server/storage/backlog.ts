@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db } from "../database/tables.ts";
-import { isHeld } from "../payments/holds.ts";
+import type { Db } from "./database/tables.ts";
+import { isHeld } from "./payments/holds.ts";
 
 /** Work that waits, for the metrics. */
 export type Backlog = {
