@@ -40,11 +40,6 @@ export const PROOFS = {
     description:
       "Makes two releases in a copy of the last commit, publishes them to a registry on this machine, and uses them from empty folders.",
   },
-  sbom: {
-    file: "scripts/supply-chain/sbom.ts",
-    description:
-      "Writes the bill of materials of what runs in production, as CycloneDX, and prints the licences.",
-  },
   screenshots: {
     file: "test/proofs/screenshots.ts",
     description: "Takes the pictures of the console that its guide shows, into docs/console.",

@@ -40,7 +40,6 @@ export const PACKAGES = {
     copies: PREPARED_CLUSTER,
     bundled: [
       "@18f/us-federal-holidays",
-      "@modelcontextprotocol/server",
       "@prometheus-io/client",
       "ajv",
       "ajv-formats",

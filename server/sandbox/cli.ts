@@ -7,7 +7,6 @@ import { runServer, type Wrapper } from "../process/run.ts";
 import { defineCoverage } from "./commands/coverage-command.ts";
 import { defineDiff } from "./commands/diff-command.ts";
 import { defineListen } from "./commands/listen-command.ts";
-import { defineMcp } from "./commands/mcp-server.ts";
 import { defineExec } from "./exec/command.ts";
 import { greet } from "./greeting.ts";
 import { nameSettings, readOwnEnvironment, readTomorrowSeed, settingName } from "./settings.ts";
@@ -39,7 +38,6 @@ const program = defineServe(
 program.addCommand(defineListen());
 program.addCommand(defineCoverage());
 program.addCommand(defineDiff());
-program.addCommand(defineMcp());
 program.addCommand(
   defineExec(async (shape) => {
     const { startSandbox } = await import("./start-sandbox.ts");

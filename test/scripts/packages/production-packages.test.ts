@@ -1,11 +1,8 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { readProductionPackages } from "../../../scripts/supply-chain/production-packages.ts";
-import { folderOfTest } from "../../helpers/suite.ts";
 
 /** Licences that allow use, change and distribution, even in closed products, and require only a notice. */
 const COMPATIBLE = [
@@ -48,21 +45,6 @@ describe("what production is made of", async () => {
 
     expect(promised).toBe("22.13");
     expect(newer).toEqual([]);
-  });
-
-  test("is listed whole by the bill of materials, with licences, in CycloneDX", async () => {
-    const out = join(await folderOfTest(), "sbom.json");
-    await promisify(execFile)(process.execPath, ["scripts/supply-chain/sbom.ts", "--out", out], {
-      cwd: ROOT,
-    });
-    const bom = JSON.parse(await readFile(out, "utf8"));
-
-    expect(bom).toMatchObject({ bomFormat: "CycloneDX", specVersion: expect.stringMatching(/^1\.[5-9]$/) });
-    expect(bom.metadata.component).toMatchObject({ name: "refund-contract", version: "1.0.0" });
-    const listed = bom.components.map(({ purl }: { purl: string }) => decodeURIComponent(purl));
-    const missing = packages.filter(({ name, version }) => !listed.includes(`pkg:npm/${name}@${version}`));
-    expect(missing).toEqual([]);
-    expect(bom.components.filter(({ licenses }: { licenses?: unknown }) => !licenses)).toEqual([]);
   });
 });
 
