@@ -12,7 +12,6 @@ export class BodyTooLargeError extends Error {
 export type BodyCollector = {
   /**
    * Chunks are strings where the application has set an encoding on the request.
-   *
    * @throws BodyTooLargeError at the first chunk that exceeds the limit; the chunk is not kept
    */
   add(chunk: Uint8Array | string): void;

@@ -18,7 +18,6 @@ export type Operations = {
 
 /**
  * Creates a client of the service. A call that gets no valid response throws one of these errors.
- *
  * @throws NetworkError, TimeoutError without a complete response (in time)
  * @throws UnexpectedResponseError for a response that is not the service's, such as a page of a proxy or a redirect
  *

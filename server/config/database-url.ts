@@ -13,9 +13,8 @@ export function readDatabaseUrl(env: Environment): string | undefined {
   // A file has two while the password changes.
   const [url] = env.DATABASE_URL?.split(/\r?\n/) ?? [];
   if (!url) return undefined;
-  if (!/^postgres(ql)?:\/\//.test(url)) {
+  if (!/^postgres(ql)?:\/\//.test(url))
     throw new ConfigError("DATABASE_URL must begin with postgres:// or be unset.");
-  }
   // The driver, unlike the standard, also reads an address with a user and no host, which names a socket of this machine.
   if (!URL.canParse(url.replace("@/", "@localhost/"))) {
     throw new ConfigError(

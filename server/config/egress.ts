@@ -62,9 +62,8 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 function readAuthorities(path: string | undefined): string[] | undefined {
   if (!path) return undefined;
   const found = readTextFile("WEBHOOK_CA_FILE", path).match(CERTIFICATE) ?? [];
-  if (found.length === 0 || !found.every(isCertificate)) {
+  if (found.length === 0 || !found.every(isCertificate))
     throw new ConfigError(`WEBHOOK_CA_FILE must have certificates in PEM: ${path}.`);
-  }
   // Node 22.13 has its own list only; later versions add NODE_EXTRA_CA_CERTS and those of the system.
   const usual = tls.getCACertificates ? tls.getCACertificates("default") : rootCertificates;
   return [...usual, ...found];

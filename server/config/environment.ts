@@ -62,9 +62,8 @@ export function oneOf<const T extends string>(
 /** A TCP port; 0 takes a free one. */
 export function port(name: string, text: string): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value > 65535) {
+  if (!/^\d+$/.test(text) || value > 65535)
     throw new ConfigError(`${name} must be a number from 0 to 65535, not "${text}".`);
-  }
   return value;
 }
 

@@ -18,7 +18,6 @@ import { findSurrogates, readPatternMessages, toViolations, type ValidatorError 
 
 /**
  * Finds violations that schemas can't express. The body of the request may be any JSON value.
- *
  * @param known the pointers that have a violation already; a second one for the same pointer would be dropped
  */
 export type FindViolations<Locals> = (

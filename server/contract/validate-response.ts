@@ -23,7 +23,6 @@ const compiled = new WeakMap<ContractDocument, FindResponseValidator>();
 /**
  * Compiles everything that a document says about responses: statuses, headers, media types and bodies. All servers of a process
  * share the result, because a test suite starts many.
- *
  * @param whenUsed whether to compile the responses of an operation with its first response
  */
 export function compileResponseValidators(

@@ -42,9 +42,8 @@ export function takeToken(bucket: TokenBucket, size: BucketSize, nowMs: number):
   const { msPerToken, capacityMs } = size;
   const missingMs = emptyMs(bucket, nowMs);
   const fullInMs = missingMs + msPerToken;
-  if (!hasToken(bucket, size, nowMs)) {
+  if (!hasToken(bucket, size, nowMs))
     return { remaining: 0, fullInMs: missingMs, waitMs: fullInMs - capacityMs };
-  }
   bucket.fullAtMs = nowMs + fullInMs;
   return { remaining: wholeTokens(size, fullInMs), fullInMs, waitMs: 0 };
 }
@@ -69,7 +68,6 @@ export type RateLimiter = {
 
 /**
  * Adds calls to the count that all servers share; a negative number is subtracted.
- *
  * @returns milliseconds until the merchant's bucket is full, with the requests of all servers counted
  */
 export type ReportCalls = (report: { merchant: string; calls: number; msPerCall: number }) => Promise<number>;
@@ -161,9 +159,8 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     const bucket = bucketOf(merchant);
     const mustReport = () => bucket.unreported >= maxUnreported && nowMs() >= aloneUntilMs;
     // Checked again after each report: otherwise all requests that waited for the same report would pass together.
-    while (report && mustReport() && hasToken(bucket, size, nowMs())) {
+    while (report && mustReport() && hasToken(bucket, size, nowMs()))
       await sendReport(merchant, bucket, report);
-    }
     const taken = takeToken(bucket, size, nowMs());
     if (taken.waitMs === 0) count(merchant, bucket, 1);
     return taken;

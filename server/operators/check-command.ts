@@ -55,21 +55,13 @@ export function defineCheck(program: Command, run: RunWork): void {
           ...(plain ? await compareRights(db) : []),
           ...(await findWrongStates(db)),
         ];
-        return checkDatabase({
-          store: bindAll(db, FUNCTIONS),
-          wrong,
-          plain,
-          eventsSince,
-          output,
-          signal,
-        });
+        return checkDatabase({ store: bindAll(db, FUNCTIONS), wrong, plain, eventsSince, output, signal });
       }),
     );
 }
 
 /**
  * Compares the records of all merchants, range by range, and keeps the result for the metrics of servers.
- *
  * @returns whether everything was compared, and there is no difference
  */
 export async function checkDatabase(options: CheckOptions): Promise<boolean> {

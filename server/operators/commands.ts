@@ -144,9 +144,8 @@ function defineDeliveries(program: Command, run: RunWork): void {
     .option("--subscription <subscriptionKey>", "with --exhausted: of this subscription")
     .action(async (webhookIds: string[], options: Choice & { exhausted: boolean }, command: Command) => {
       const { exhausted, merchant, subscription: subscriptionKey } = options;
-      if (exhausted === webhookIds.length > 0) {
+      if (exhausted === webhookIds.length > 0)
         command.error("error: redeliver takes either webhookIds or --exhausted");
-      }
       await run(async (context) => {
         const parts = await openStore(context);
         if (!exhausted) return redeliver(parts, webhookIds);
@@ -210,11 +209,7 @@ function defineSubscriptions(program: Command, run: RunWork): void {
 function defineMerchantData(program: Command, run: RunWork): void {
   const runOn = (work: (options: MerchantDataOptions) => Promise<boolean>) =>
     run(async ({ database, output, signal }) =>
-      work({
-        store: bindAll(database.db, merchantData),
-        output,
-        signal,
-      }),
+      work({ store: bindAll(database.db, merchantData), output, signal }),
     );
   program
     .command("erase")

@@ -23,7 +23,6 @@ export function defineProgram(name: string, description: string): Command {
 
 /**
  * Defines a command that starts a server.
- *
  * @param name how it is run, such as `npm start --`
  */
 export function defineServe(name: string, description: string, settingName = (setting: string) => setting) {

@@ -18,7 +18,6 @@ export type Wrapper = {
 
 /**
  * Runs a server until a signal stops it. Sets the exit code of the process, and prints why when it can't start.
- *
  * @param wrap makes the program that wraps the server, from its own settings
  * @param nameSettings changes a message to the names that the environment has
  */

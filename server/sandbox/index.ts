@@ -12,7 +12,6 @@ export type { Sandbox, SandboxOptions };
 /**
  * Starts a sandbox inside this process: the real server, on a free port, with nothing stored on disk. Several may run at a
  * time.
- *
  * @throws ConfigError for a wrong setting, and the error of the system when it can't listen
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {

@@ -64,7 +64,6 @@ export class Dispatcher {
   /**
    * Starts a run soon: at once after a pause or after many wakes, otherwise together with the wakes that follow. A pause is as
    * long as the run before it, at most.
-   *
    * @param merchant whose deliveries may have come due, or may be claimed again; without it, all merchants'
    */
   wake(merchant?: string): void {
@@ -81,7 +80,6 @@ export class Dispatcher {
 
   /**
    * Starts a run when a result was recorded: its delivery may be due again, and there is room for another one.
-   *
    * @param accepted whether `noteAccepted` was called for it, and so has started a run if more wait
    */
   noteRecorded(merchant: string, accepted: boolean): void {

@@ -27,7 +27,6 @@ const SHARDS_OF_A_MACHINE = 8;
  * Spreads the tables of an empty or a filled database over the machines of a Citus cluster, by merchant, and the rows of a
  * merchant side by side. One transaction does all of it, so it may be interrupted, and run again. What is distributed already
  * stays as it is. Servers that start meanwhile wait, as they do for a migration.
- *
  * @param db whose statements may take as long as the rows need
  * @throws NotDistributableError when it did nothing; says why and what to do
  */
@@ -86,15 +85,13 @@ async function spreadTables(transaction: Db, tables: readonly string[]): Promise
   for (const table of tables) {
     const rows = await countRows(transaction, table);
     await spread(transaction, table);
-    if ((await countRows(transaction, table)) !== rows) {
+    if ((await countRows(transaction, table)) !== rows)
       throw new NotDistributableError(`Not all rows of ${table} arrived. The tables are as they were.`);
-    }
     moved += rows;
   }
   // What was copied. Nothing can see it any more, but it takes up space. Each table comes before the one that it refers to.
-  for (const table of tables.toReversed()) {
+  for (const table of tables.toReversed())
     await sql`select truncate_local_data_after_distributing_table(${table}::regclass)`.execute(transaction);
-  }
   return moved;
 }
 

@@ -7,7 +7,6 @@ import type { PoolOptions } from "./pool.ts";
 export type Connection = {
   /**
    * Listens on a channel until closed; reconnects when the connection is lost.
-   *
    * @param onListening called each time it begins to listen, because notifications before that may have been missed
    */
   listen(

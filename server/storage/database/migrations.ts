@@ -18,7 +18,6 @@ export const MIGRATIONS: Migrations = {
 
 /**
  * Brings the tables to the latest form, all in one transaction. Servers of the release before may go on meanwhile.
- *
  * @throws the database's error; also when a newer release has migrated the database already
  */
 export async function migrateToLatest(db: Db, migrations = MIGRATIONS): Promise<void> {

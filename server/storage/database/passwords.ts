@@ -13,7 +13,6 @@ const TIMEOUT_MS = 1_500;
 
 /**
  * The passwords of a file with one or two addresses: while one replaces another, it has both.
- *
  * @param readUrls reads the file
  */
 export function createPasswords(readUrls: () => readonly string[]): Passwords {
@@ -60,10 +59,7 @@ export function clientWith(passwords: Passwords | undefined): typeof pg.Client {
 }
 
 /** Connects, and once more with another password if the first was refused. */
-export async function connectWith<Result>(
-  passwords: Passwords | undefined,
-  connect: () => Promise<Result>,
-): Promise<Result> {
+export async function connectWith<Result>(passwords: Passwords | undefined, connect: () => Promise<Result>) {
   try {
     return await connect();
   } catch (error) {

@@ -7,10 +7,6 @@ export function tryTurn(name: "retention"): RawBuilder<boolean> {
 }
 
 /** Waits for a turn of many, of which each has a hash in its name, until the transaction ends. */
-export async function waitForTurn(
-  transaction: Db,
-  name: "resource event" | "subscription",
-  of: string,
-): Promise<void> {
+export async function waitForTurn(transaction: Db, name: "resource event" | "subscription", of: string) {
   await sql`select take_turn(${name}::text || ' ' || hashtext(${of}), true)`.execute(transaction);
 }

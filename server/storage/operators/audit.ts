@@ -89,7 +89,6 @@ const PAGE = 1_000;
 
 /**
  * Follows the chain from its first row to its last.
- *
  * @param kept a head that was kept elsewhere: without it nobody would notice that the last rows are missing, or that all were written
  *   anew
  * @param onError called with each row or number that is not as it was written
@@ -193,9 +192,8 @@ export async function prepareRecord(db: Db): Promise<void> {
     const { rows } = await sql<{ schema: string }>`select quote_ident(current_schema()) as schema`.execute(
       transaction,
     );
-    for (const statement of toStatements(rows[0]?.schema ?? "public")) {
+    for (const statement of toStatements(rows[0]?.schema ?? "public"))
       await sql.raw(statement).execute(transaction);
-    }
   });
 }
 

@@ -53,7 +53,6 @@ function isIn({ after, upTo }: IdRange, id: RawBuilder<unknown>): RawBuilder<boo
 /**
  * The differences among the records of a range, by one statement for each comparison: what a server writes meanwhile is seen whole
  * or not at all.
- *
  * @param eventsSince older events may have been removed
  * @param plain whether the tables aren't distributed, so that they can be joined with those of the coordinator
  */

@@ -46,13 +46,9 @@ export async function findMissing(db: Db, { refunds, position }: HighWaterMark):
 /**
  * Holds all refunds, because the database has lost what a mark says that it had. Only once after each restore: the marks of
  * other servers are older than the time at which the first of them noticed it.
- *
  * @returns whether this call was the first to notice
  */
-export async function holdAfterRestore(
-  db: Db,
-  { at, missing }: { at: Date; missing: string },
-): Promise<boolean> {
+export async function holdAfterRestore(db: Db, { at, missing }: { at: Date; missing: string }) {
   const { rows } = await sql<{ first: boolean }>`
     select note_restore(${at}::timestamptz, ${missing}::text) as first`.execute(db);
   return rows[0]?.first === true;

@@ -66,7 +66,6 @@ export async function leaveFeed(db: Db, server: string): Promise<void> {
 
 /**
  * The payouts after a cursor, in the order of the feed.
- *
  * @param page.after the cursor of the last payout that was read; 0 begins the feed
  * @returns "unknown-cursor" when the cursor lies after all that the database has published or could publish now
  */

@@ -86,7 +86,6 @@ export type NewRefund = {
 /**
  * Saves refunds, their events and the deliveries of these by one statement; the database adds their amounts to the originals'
  * `refunded_cents`. Skips a refund whose decision no longer holds, or whose requestKey is used, even by an earlier one of these.
- *
  * @param lockTimeoutMs called when there is a connection: how long to wait for each lock, such as one on an original; 0: no limit of
  *   its own. What it throws rejects the call before anything is saved.
  * @returns in the order of the refunds whether each was saved; otherwise its key is used, or the decision must be made again
@@ -159,7 +158,6 @@ const EVENT_CATEGORY = categoryOf("refund.pending");
  * had to wait for another transaction, the conditions are checked on the row that the other left, and the database adds to that row
  * too. An amount is accepted when it fits together with all earlier refunds of its original in the list, and rejected when it would
  * be too much even without them: either result is right whichever of those are saved.
- *
  * @param refunds `toRefundRows` in JSON
  * @param alsoWrite further parts of the `with` clause, which see the new rows as `refund`
  */

@@ -26,7 +26,6 @@ export const DELIVERIES_CHANNEL = "deliveries";
 
 /**
  * Wakes the dispatchers of all servers when the transaction commits.
- *
  * @param merchant whose deliveries they should look for; the empty text stands for all
  */
 export function notify(merchant: Parameters<typeof sql>[1] = ""): RawBuilder<unknown> {
@@ -48,7 +47,6 @@ const isSubscribed = sql`s.ended_at is null and case s.type
 /**
  * The rest of a `with` clause that writes the deliveries of new events: one for each live subscription that matches the event
  * (D20a), due at once. The statement must select from `notified` at its end; otherwise no server is notified.
- *
  * @param events the new events: `event_id`, `merchant`, `type`, `category`, `occurred_at`
  */
 export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -94,7 +92,6 @@ type Resource = { readonly merchant: string; readonly resourceId: string };
 
 /**
  * Writes the next event of an account or customer, which have no record that could count their events (D20).
- *
  * @returns its number among the events of that resource, from 1
  */
 export async function emitResourceEvent(
@@ -116,10 +113,7 @@ type FurtherEvent = Resource & {
 };
 
 /** Writes a further event of any resource, which counts like its others. For the sandbox, which plays later versions. */
-export async function emitFurtherEvent(
-  db: Db,
-  { kind, now, toMessage, merchant, resourceId }: FurtherEvent,
-): Promise<void> {
+export async function emitFurtherEvent(db: Db, { kind, now, toMessage, merchant, resourceId }: FurtherEvent) {
   await db.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ sequence: number }>`
       update payments set sequence = sequence + 1 where payment_id = ${resourceId} and merchant = ${merchant}
@@ -130,11 +124,7 @@ export async function emitFurtherEvent(
   });
 }
 
-async function nextSequence(
-  transaction: Db,
-  { merchant, resourceId }: Resource,
-  kind: string,
-): Promise<number> {
+async function nextSequence(transaction: Db, { merchant, resourceId }: Resource, kind: string) {
   await waitForTurn(transaction, "resource event", `${merchant} ${kind} ${resourceId}`);
   const { rows } = await sql<{ sequence: number }>`
     select coalesce(max(sequence), 0)::integer + 1 as sequence from events
