@@ -48,6 +48,8 @@ const MAX_KEY_SET_BYTES = 256 * 1024;
 /** Bounds the work for a token that names no key: each key costs a verification. */
 const MAX_KEYS_TRIED = 8;
 const LEAST_RSA_BITS = 2048;
+/** How many calls wait for an unknown key; more would take the places of calls whose keys are known. */
+const MAX_RENEWING = 16;
 
 type IssuerKey = { kid: string | undefined; key: CryptoKey };
 
@@ -65,6 +67,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let current: { keys: readonly IssuerKey[]; seenAtMs: number } | undefined;
   let fetching: Promise<void> | undefined;
   let failures = 0;
+  let renewing = 0;
   let nextFetchMs = 0;
 
   const ageMs = () => (current ? performance.now() - current.seenAtMs : Number.POSITIVE_INFINITY);
@@ -114,7 +117,17 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       if (kid === undefined) return keys.slice(0, MAX_KEYS_TRIED).map(({ key }) => key);
       return keys.filter((candidate) => candidate.kid === kid).map(({ key }) => key);
     },
-    renew,
+    async renew() {
+      if (renewing >= MAX_RENEWING)
+        throw new KeysUnavailableError(
+          "too many calls name keys that the issuer may not have",
+          FIRST_KEYS_PAUSE_MS,
+        );
+      renewing += 1;
+      await renew().finally(() => {
+        renewing -= 1;
+      });
+    },
     ready,
     failures: () => failures,
     ageSeconds: () => (ageMs() > maxAgeMs ? undefined : ageMs() / 1000),
@@ -149,7 +162,26 @@ async function toKey(jwk: JWK | null, algorithm: string): Promise<IssuerKey | un
   const key = await importJWK(material, algorithm).catch(() => undefined);
   if (!(key instanceof CryptoKey) || key.type !== "public") return undefined;
   const isWeak = "modulusLength" in key.algorithm && Number(key.algorithm.modulusLength) < LEAST_RSA_BITS;
-  return isWeak ? undefined : { kid, key };
+  return isWeak || (material.kty === "RSA" && isBroken(material)) ? undefined : { kid, key };
+}
+
+/** The odd primes up to 167, by which a key of the ROCA kind (CVE-2017-15361) is recognized. */
+const PRIMES = Array.from({ length: 83 }, (_, index) => 2 * index + 3).filter(
+  (number, index, odd) => !odd.slice(0, index).some((smaller) => number % smaller === 0),
+);
+
+/** Whether anybody could forge signatures of this key, or compute it: its exponent is 1 or even, or its modulus is a power of 65537. */
+function isBroken({ n = "", e = "" }: JWK): boolean {
+  const toNumber = (text: string) => BigInt(`0x${Buffer.from(text, "base64url").toString("hex") || "0"}`);
+  const [modulus, exponent] = [toNumber(n), toNumber(e)];
+  if (exponent < 3n || exponent % 2n === 0n) return true;
+  return PRIMES.every((prime) => {
+    const rest = Number(modulus % BigInt(prime));
+    let power = 1;
+    for (let tries = 0; tries < prime; tries += 1, power = (power * 65_537) % prime)
+      if (power === rest) return true;
+    return false;
+  });
 }
 
 /** Reads a body up to a size, because an issuer could otherwise fill the memory. */

@@ -130,6 +130,7 @@ function toCaller(
     jti: tokenId,
   } = payload;
   const seconds = now.getTime() / 1000;
+  if (iat !== undefined && iat > seconds + LEEWAY_SECONDS) return { reason: "iat is in the future" };
   const latest = Math.min(seconds, iat ?? seconds) + maxLifetimeSeconds + LEEWAY_SECONDS;
   if (exp === undefined || exp > latest) return { reason: "exp is missing or beyond AUTH_MAX_LIFETIME" };
   const bindingError = findBindingError(cnf, headers, clientCertHeader);

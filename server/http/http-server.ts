@@ -35,6 +35,9 @@ const KEEP_ALIVE_MS = 65_000;
  */
 const BACKLOG = 4_096;
 
+/** How many requests may wait for the response of an earlier one on their connection; a connection with more is closed. */
+const MAX_PIPELINED = 16;
+
 export type HttpServerOptions = {
   host: string;
   port: number;
@@ -117,16 +120,29 @@ function createServerFor(
   { headTimeoutMs, maxConnections, logger }: HttpServerOptions,
 ): Server {
   const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
+  const waiting = new WeakMap<Socket, number>();
   const serve: RequestListener = (request, response) => {
     if (!request.socket.writable) return; // it has been refused already
     const { socket } = request;
+    const before = latest.get(socket)?.response;
     latest.set(socket, { request, response });
     // An idle connection would keep its last call in memory, which takes more than the connection itself.
     response.once("close", () => {
       if (latest.get(socket)?.response === response) latest.delete(socket);
     });
     useOriginForm(request);
-    app(request, response);
+    if (!before || before.closed) return app(request, response);
+    // One response at a time: a caller who reads none would have all of them made.
+    const count = (change: 1 | -1) =>
+      waiting.set(socket, (waiting.get(socket) ?? 0) + change).get(socket) ?? 0;
+    if (count(1) > MAX_PIPELINED) {
+      socket.destroy();
+      return;
+    }
+    before.once("close", () => {
+      count(-1);
+      if (socket.writable) app(request, response);
+    });
   };
 
   const server = createServer(

@@ -1,7 +1,7 @@
 import type { Schemas } from "../contract/document.ts";
 import type { Handler, ValidRequest } from "../contract/operations.ts";
 import { unavailable, type Violation } from "../contract/problem.ts";
-import { toDomainTime } from "../domain/clock.ts";
+import { type DomainClock, toDomainTime } from "../domain/clock.ts";
 import { toRefundView } from "../domain/events.ts";
 import { createRefundId } from "../domain/ids.ts";
 import { fromCents, toCents } from "../domain/money.ts";
@@ -17,7 +17,10 @@ const MAX_DECISIONS = 20;
  * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have. Throws
  * `UNAVAILABLE` when the payment changes faster than a decision about it can be saved.
  */
-export function issueRefund(store: RefundQueue, realNow: () => Date): Handler<"issueRefund"> {
+export function issueRefund(
+  store: RefundQueue,
+  { realNow, isWrong }: Pick<DomainClock, "realNow" | "isWrong">,
+): Handler<"issueRefund"> {
   return async (request) => {
     const { merchant, body, timeLimit } = request;
     for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
@@ -26,7 +29,12 @@ export function issueRefund(store: RefundQueue, realNow: () => Date): Handler<"i
         timeLimit,
       );
       const refund =
-        original && decide(request, original, { now: toDomainTime(realNow(), clockOffsetMs), held });
+        original &&
+        decide(request, original, {
+          now: toDomainTime(realNow(), clockOffsetMs),
+          // By a clock that may be wrong, nothing becomes AUTHORIZED.
+          held: held || isWrong(),
+        });
       if (refund && (await store.saveRefund(refund, timeLimit)))
         return { status: 201, body: toRefund(refund) };
 

@@ -18,9 +18,10 @@ export async function createPages({ serveDocs }: { serveDocs: boolean }, adapt?:
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const name of CONTRACTS) {
     const text = readGenerated(name);
+    const bytes = Buffer.from(text); // one for all responses, because a caller may read none
     router.get(`/${name}`, (request, response) => {
       response.setHeader("Content-Type", `application/${name.split(".").at(-1)}`);
-      response.send(Buffer.from(adapt ? adapt(text, request) : text)); // of a string, Express would change the media type
+      response.send(adapt ? Buffer.from(adapt(text, request)) : bytes); // of a string, Express would change the media type
     });
   }
   router.all(

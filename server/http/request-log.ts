@@ -5,6 +5,7 @@ import ipaddr from "ipaddr.js";
 import type { Logger } from "pino";
 import { readRequestId, readTraceContext, traceIdOf } from "../domain/trace-context.ts";
 import type { RequestOutcome } from "../observability/observer.ts";
+import { logRefusals } from "./overload.ts";
 import { type HttpResponse, type Middleware, toIdentity } from "./request-locals.ts";
 
 /** Finds the IP address from which a call came; null when its connection is gone already. */
@@ -35,12 +36,25 @@ function toAddress(text: string): string | null {
   return isAddress ? ipaddr.process(address).toString() : null;
 }
 
+const MAX_REFUSED_LINES = 100;
+
 /** Gives each request the id that its problem carries as `instance`, and logs its outcome and its caller under that id. */
 export function logRequests(
   logger: Logger,
   findAddress: FindAddress,
   observe: (outcome: RequestOutcome) => void = () => {},
 ): Middleware {
+  const countRefusal = logRefusals(logger, "call", "their tokens were not accepted");
+  let [second, lines] = [0, 0];
+  /** Anybody can cause a 401, so only some in a second have a line of their own. */
+  function isTooMany(): boolean {
+    const now = Math.floor(performance.now() / 1_000);
+    if (now !== second) [second, lines] = [now, 0];
+    lines += 1;
+    if (lines <= MAX_REFUSED_LINES) return false;
+    countRefusal();
+    return true;
+  }
   return (request, response, next) => {
     const startedAt = performance.now();
     response.locals.requestId = randomUUID();
@@ -53,6 +67,7 @@ export function logRequests(
         milliseconds: Math.round(performance.now() - startedAt),
       };
       observe({ ...outcome, traceId: traceIdOf(response.locals.trace) });
+      if (outcome.status === 401 && !response.locals.caller && isTooMany()) return;
       if (logger.isLevelEnabled("info"))
         logger.info({ ...toContext(request, response), ...outcome }, "request");
     });

@@ -127,7 +127,7 @@ function createHandlers(parts: AppParts): Handlers {
       throw unavailable(error);
     });
   return {
-    issueRefund: observeIssued(issueRefund(store, clock.realNow), (merchant, refund) => {
+    issueRefund: observeIssued(issueRefund(store, clock), (merchant, refund) => {
       observer.countRefunds(refund.paymentStatus, 1);
       onIssued?.({ merchant, paymentId: refund.paymentId });
     }),

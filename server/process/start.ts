@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { createAccess, type IssuerKeysTimes } from "../auth/access.ts";
 import { type BlocksSettings, startBlocks } from "../auth/blocks.ts";
 import type { Config } from "../config/config.ts";
+import { unavailable } from "../contract/problem.ts";
 import { createConcurrencyLimit } from "../http/concurrency-limit.ts";
 import { createHttpServer, type HttpServer } from "../http/http-server.ts";
 import { startProbeServer } from "../http/probes.ts";
@@ -205,7 +206,12 @@ async function startParts(
     store,
     clock,
     encryptionKeys,
-    findCaller: access.findCaller,
+    // By a clock that may be wrong, no token is valid or expired.
+    findCaller: async (...call) => {
+      if (config.mode === "production" && clock.isWrong())
+        throw unavailable(undefined, "the clocks of this server and the database differ");
+      return access.findCaller(...call);
+    },
     refuseBlocked: blocks.refuse,
     targetPolicy,
     logger,

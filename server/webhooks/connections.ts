@@ -14,7 +14,7 @@ export type ConnectOptions = {
 };
 
 /** A connection to a receiver, for one request at a time; `expectHead` announces the next one. */
-export type ReceiverClient = Client & { expectHead(): void };
+export type ReceiverClient = Client & { expectHead(): void; endHead(): void };
 
 /** Idle connections to receivers, by origin. */
 export type Connections = {
@@ -60,7 +60,7 @@ export function createClient(
     keepAliveMaxTimeout: IDLE_MS,
     connect: heads.connect,
   });
-  return Object.assign(client, { expectHead: heads.expectHead });
+  return Object.assign(client, { expectHead: heads.expectHead, endHead: heads.endHead });
 }
 
 export function createConnections(): Connections {

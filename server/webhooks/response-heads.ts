@@ -1,8 +1,11 @@
 import type { Socket } from "node:net";
-import type { buildConnector } from "undici";
+import { type buildConnector, errors } from "undici";
 
 /** Of a head; undici refuses larger ones, and says so. */
 const MAX_HEAD_BYTES = 32 * 1_024;
+/** Of all that comes before the body, such as interim responses; several chunks may arrive before the parser has read a head. */
+const MAX_BYTES = 256 * 1_024;
+const MAX_INTERIM = 16;
 
 /**
  * Connects as `connector` does, and removes from each response what HTTP allows and undici's parser refuses: interim responses
@@ -12,9 +15,12 @@ export function readResponseHeads(connector: buildConnector.connector): {
   readonly connect: buildConnector.connector;
   /** Expects the head of the response to the next request on the same connection. */
   expectHead(): void;
+  /** The parser has read the head, and a body may follow. */
+  endHead(): void;
 } {
-  let current: { expectHead(): void } | undefined;
+  let current: ReturnType<typeof rewriteHeads> | undefined;
   return {
+    endHead: () => current?.endHead(),
     expectHead: () => current?.expectHead(),
     connect: (options, callback) =>
       connector(options, (...result) => {
@@ -26,13 +32,20 @@ export function readResponseHeads(connector: buildConnector.connector): {
 }
 
 /** Changes the bytes between the socket and its readers, because a stream between them would cost more than a delivery. */
-function rewriteHeads(socket: Socket): { expectHead(): void } {
+function rewriteHeads(socket: Socket) {
   const push = socket.push.bind(socket);
   let held: Buffer | undefined = Buffer.alloc(0);
+  let [bytes, interim] = [0, 0];
   socket.push = (chunk: Buffer | null) => {
+    bytes += chunk?.length ?? 0;
+    if (bytes > MAX_BYTES || interim > MAX_INTERIM) {
+      socket.destroy(new errors.HeadersOverflowError());
+      return false;
+    }
     if (held === undefined) return push(chunk);
     if (chunk !== null) held = Buffer.concat([held, chunk]);
-    const { rest, complete } = skipInterim(held);
+    const { rest, complete, skipped } = skipInterim(held);
+    interim += skipped;
     held = rest;
     if (chunk !== null && !complete) return true;
     const ready = held;
@@ -43,20 +56,25 @@ function rewriteHeads(socket: Socket): { expectHead(): void } {
   return {
     expectHead() {
       held = Buffer.alloc(0);
+      [bytes, interim] = [0, 0];
+    },
+    endHead() {
+      bytes = Number.NEGATIVE_INFINITY;
     },
   };
 }
 
 /** The bytes after interim responses, and whether they have a whole head, or can't become one. */
-function skipInterim(bytes: Buffer): { rest: Buffer; complete: boolean } {
+function skipInterim(bytes: Buffer): { rest: Buffer; complete: boolean; skipped: number } {
   let rest = bytes;
-  for (;;) {
+  for (let skipped = 0; ; skipped += 1) {
+    if (skipped > MAX_INTERIM) return { rest, complete: false, skipped };
     const text = rest.toString("latin1");
-    if (!"HTTP/1.".startsWith(text.slice(0, 7))) return { rest, complete: true };
+    if (!"HTTP/1.".startsWith(text.slice(0, 7))) return { rest, complete: true, skipped };
     const end = /\r?\n\r?\n/.exec(text);
-    if (!end) return { rest, complete: rest.length > MAX_HEAD_BYTES };
+    if (!end) return { rest, complete: rest.length > MAX_HEAD_BYTES, skipped };
     // A 101 is final, because no other protocol was requested.
-    if (!/^HTTP\/1\.\d 1(?!01)\d\d[ \r\n]/.test(text)) return { rest, complete: true };
+    if (!/^HTTP\/1\.\d 1(?!01)\d\d[ \r\n]/.test(text)) return { rest, complete: true, skipped };
     rest = rest.subarray(end.index + end[0].length);
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type Client, errors } from "undici";
+import { errors } from "undici";
 import { type Connections, type ConnectOptions, createClient, type ReceiverClient } from "./connections.ts";
 import { UnresolvedNameError } from "./resolver.ts";
 import { ForbiddenAddressError, findTargetError } from "./target.ts";
@@ -90,7 +90,7 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
  * @returns also whether the response was read completely, so that the connection can be used again
  */
 function exchange(
-  client: Client,
+  client: ReceiverClient,
   url: URL,
   { headers, body }: WebhookRequest,
 ): Promise<{ response: SendResult; whole: boolean }> {
@@ -108,6 +108,7 @@ function exchange(
     {
       onRequestStart() {}, // by this method, undici recognizes the kind of handler
       onResponseStart(_controller, status, responseHeaders) {
+        client.endHead();
         head = { status, headers: responseHeaders };
       },
       onResponseData(_controller, chunk) {

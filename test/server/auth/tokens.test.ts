@@ -75,6 +75,7 @@ describe("an access token in production", () => {
     ["of a merchant whose name clears a terminal", { merchant_id: "a\u009b2Jb" }],
     ["of a subject that breaks a line", { sub: "a\nb" }],
     ["with an id that is endless", { jti: "j".repeat(256) }],
+    ["issued in an hour", { iat: SECOND + 3_600 }],
     ["to expire in more than a day", { exp: SECOND + 86_400 + 61 }],
     ["on its last day, after a life of more", { iat: SECOND - 86_400, exp: SECOND + 61 }],
     ["of a merchant whose name is endless", { merchant_id: "m".repeat(256) }],

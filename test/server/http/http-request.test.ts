@@ -47,15 +47,36 @@ describe("a call", () => {
     expect([status, headers["content-type"]]).toEqual([400, type]);
   });
 
-  describe("to a sandbox that is bound to this machine", () => {
-    test.each([
-      ...["evil.test", "localhost.evil.test", "evil-localhost", "127.0.0.1@evil.test", "127.0.0.1."],
-      ...["localhost:x", "0.0.0.0", ""],
-    ])("under another name gets 403 (%s)", async (Host) => {
-      const calls = await Promise.all(["/v1/refunds", "GET /sandbox/clock"].map((to) => send({ Host }, to)));
+  test.each(["127.0.0.1@evil.test", "localhost:x", "local host", "a/b", "[::1"])(
+    "with a Host that is none gets 400 (%s)",
+    async (Host) => {
+      expect((await send({ Host })).status).toBe(400);
+    },
+  );
 
-      expect(calls.map(({ body }) => body)).toMatchObject(Array(2).fill(problem(403, "FORBIDDEN")));
-    });
+  test("is served in its turn on its connection, which is closed when too many wait", async () => {
+    const page = head("GET /openapi.json", { "Content-Length": null });
+    using patient = await openConnection(server.url);
+    patient.send(page.repeat(10));
+    for (let number = 0; number < 10; number += 1) expect((await patient.response()).status).toBe(200);
+    using greedy = await openConnection(server.url);
+
+    greedy.send(page.repeat(500));
+
+    await greedy.closed;
+  });
+
+  describe("to a sandbox that is bound to this machine", () => {
+    test.each([...["evil.test", "localhost.evil.test", "evil-localhost", "127.0.0.1."], ...["0.0.0.0", ""]])(
+      "under another name gets 403 (%s)",
+      async (Host) => {
+        const calls = await Promise.all(
+          ["/v1/refunds", "GET /sandbox/clock"].map((to) => send({ Host }, to)),
+        );
+
+        expect(calls.map(({ body }) => body)).toMatchObject(Array(2).fill(problem(403, "FORBIDDEN")));
+      },
+    );
 
     test("under another name in its target gets 403", async () => {
       expect((await send({}, "http://evil.test/v1/refunds")).status).toBe(403);

@@ -22,10 +22,16 @@ const SECOND_MS = 1_000;
 
 describe("a server whose clock differs from the database's", () => {
   test.each([
-    ["by a second is ready", SECOND_MS, 200, undefined],
-    ["by 50 seconds, being slow, is ready, and warns", -50 * SECOND_MS, 200, true],
-    ["by 10 minutes, being slow, is not ready, and warns", -600 * SECOND_MS, 503, false],
-  ])("%s", async (_name, skewMs, status, isReady) => {
+    ["by a second is ready", SECOND_MS, 200, undefined, "AUTHORIZED"],
+    ["by 50 seconds, being slow, is ready, and warns", -50 * SECOND_MS, 200, true, "AUTHORIZED"],
+    [
+      "by 10 minutes, being slow, is not ready, warns, and authorizes nothing",
+      -600 * SECOND_MS,
+      503,
+      false,
+      "PENDING",
+    ],
+  ])("%s", async (_name, skewMs, status, isReady, paymentStatus) => {
     const ownNow = () => new Date(Date.now() + skewMs);
     await using server = await startTestServer({ engine: "postgres", ownNow });
 
@@ -34,6 +40,8 @@ describe("a server whose clock differs from the database's", () => {
     const lines = server.logLines.map((line) => JSON.parse(line));
     const warning = lines.find(({ msg }) => msg.startsWith("this server's clock"));
     expect([response.status, warning?.isReady]).toEqual([status, isReady]);
+    const refund = await post(server.url, "/v1/refunds", refundOf(await createPayment(server)));
+    expect(refund).toMatchObject({ status: 201, body: { paymentStatus } });
   });
 });
 

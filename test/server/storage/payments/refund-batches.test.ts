@@ -137,7 +137,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
       },
     });
     const merchant = newMerchant();
-    const issue = handleIssueRefund(store, () => NOW);
+    const issue = handleIssueRefund(store, { realNow: () => NOW, isWrong: () => false });
     const requests = (await createPayments(db, 3, merchant)).map(({ paymentId }) => ({
       paymentId,
       amount: { currency: "USD" as const, value: 10 },

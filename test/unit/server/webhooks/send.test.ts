@@ -65,6 +65,17 @@ describe("a receiver", () => {
         head("200 OK", EMPTY),
       success(200),
     ]),
+    [
+      "a hundred 103s",
+      head("103 Early").repeat(100) + head("200 OK", EMPTY),
+      failure("the response's head is too large"),
+    ],
+    ["line feeds without end", "\r\n".repeat(300_000), failure("the response's head is too large")],
+    [
+      "a reason without end",
+      `HTTP/1.1 200 ${"a".repeat(600_000)}`,
+      failure("the response's head is too large"),
+    ],
     ["199 and nothing more", head("199 Odd", EMPTY), CLOSED],
     ["half of a head after 100", `${head("100 Continue")}HTTP/1.1 200 OK\r\nConte`, CLOSED],
     ["its length twice", `${head("200 OK", FOUR.repeat(2))}body`, success(200, "body")],
