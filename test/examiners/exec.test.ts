@@ -132,11 +132,11 @@ describe("the command exec", { timeout: 120_000 }, () => {
 const { REFUNDS_SANDBOX_URL, REFUNDS_SANDBOX_TOKENS, REFUNDS_SANDBOX_SECRET, MISTAKE } = process.env;
 const [token] = REFUNDS_SANDBOX_TOKENS.split(",");
 const headers = { Authorization: "Bearer " + token, "Content-Type": "application/json" };
-const send = (requestKey) => fetch(REFUNDS_SANDBOX_URL + "/v1/refunds", { method: "POST", headers, signal: AbortSignal.timeout(1000),
+const send = (requestKey) => fetch(REFUNDS_SANDBOX_URL + "/v1/refunds", { method: "POST", headers, signal: AbortSignal.timeout(4000),
   body: JSON.stringify({ paymentId: "pay_settled", amount: { currency: "USD", value: 5 }, clientReferenceId: "order-1", requestKey }) });
 const ask = async (key) => (await send(key).catch(() => undefined))?.status;
 let status = await ask("k-1");
-for (const end = Date.now() + 5000; ![201, 409].includes(status) && Date.now() < end; ) {
+for (const end = Date.now() + 8000; ![201, 409].includes(status) && Date.now() < end; ) {
   await new Promise((resolve) => setTimeout(resolve, 1100));
   status = await ask(MISTAKE === "key" ? "k-" + Date.now() : "k-1");
 }
