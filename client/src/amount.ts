@@ -34,6 +34,9 @@ export function toAmount(input: AmountInput): Amount {
 function read(input: unknown): { currency: unknown; cents: number } {
   if (!isObject(input)) return { currency: "USD", cents: toCents(input) };
   const { cents, currency = "USD", value } = input;
+  // Such as those of decimal libraries.
+  if (!["cents", "currency", "value"].some((name) => name in input))
+    return { currency: "USD", cents: toCents(input) };
   if (cents === undefined) return { currency, cents: toCents(value) };
   if (value !== undefined) throw new InvalidAmountError("give cents or a value, not both.");
   if (!Number.isSafeInteger(cents))
@@ -46,7 +49,11 @@ export function toCents(dollars: unknown): number {
   const digits = typeof dollars === "string" ? /^-?(\d+)(?:\.(\d{1,2}))?$/.exec(dollars) : null;
   if (digits === null) {
     const given = typeof dollars === "string" ? JSON.stringify(dollars) : String(dollars);
-    throw new InvalidAmountError(`give dollars with at most two digits after the point, not ${given}.`);
+    const text =
+      typeof dollars === "object" && dollars !== null
+        ? "an object: pass its text, such as amount.toFixed(2)"
+        : given;
+    throw new InvalidAmountError(`give dollars with at most two digits after the point, not ${text}.`);
   }
   const [text, whole = "", fraction = ""] = digits;
   const cents = Number(whole + fraction.padEnd(2, "0"));

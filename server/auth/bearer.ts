@@ -35,7 +35,30 @@ export async function authenticate(headers: IncomingHttpHeaders, findCaller: Fin
       ? REFUSED_TOKEN_HEADERS
       : { "WWW-Authenticate": "Bearer" },
     reason: found.reason,
+    ...(token === undefined && { detail: explain(headers) }),
   });
+}
+
+const REMEDY = "Send Authorization: Bearer <ACCESS_TOKEN>.";
+/** Headers that callers send instead. */
+const OTHER_HEADERS =
+  /^(x-)?(api-?key|access-?token|auth-?token|token|auth|authori[sz]ation|authentication|autorization|authorisation)$/;
+
+/** Says which usual mistake was made, without any part of what may be a token. */
+function explain(headers: IncomingHttpHeaders): string {
+  const { authorization } = headers;
+  if (authorization === undefined) {
+    const other = Object.keys(headers).find((name) => OTHER_HEADERS.test(name));
+    return `The header Authorization is missing${other ? `; ${other} is not read` : ""}. ${REMEDY}`;
+  }
+  const [scheme = "", ...rest] = authorization.trim().split(/\s+/);
+  if (/^bearer$/i.test(scheme))
+    return rest.length === 0
+      ? `Authorization has no access token after Bearer. ${REMEDY}`
+      : `What follows Bearer is no access token: it has spaces, quotes or other characters around or in it. ${REMEDY}`;
+  if (rest.length === 0) return `Authorization must begin with the word Bearer. ${REMEDY}`;
+  const named = /^[a-z]{1,10}:?$/i.test(scheme) ? `, not with ${scheme}` : "";
+  return `Authorization must begin with the word Bearer${named}. ${REMEDY}`;
 }
 
 /** Throws `FORBIDDEN` when the caller lacks one of the scopes. */

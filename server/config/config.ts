@@ -55,7 +55,7 @@ export type Config = StoreSettings & {
   /** Calls a second for each merchant, twice as many in a burst; undefined: no limit (D27). */
   rateLimit: number | undefined;
   /** Whether webhook targets may lie in private ranges (sandbox only, D24). */
-  allowPrivateTargets: boolean;
+  allowPrivateTargets: boolean | "names and http";
   /** A second port for probes; undefined: they are served on the port of the callers alone. */
   probePort: number | undefined;
   egress: EgressSettings;
@@ -109,7 +109,7 @@ export function readConfig(environment: Environment): Config {
     callerAddressHeader: headerName("CALLER_ADDRESS_HEADER", env.CALLER_ADDRESS_HEADER, "X-Forwarded-For"),
     auth: production ? readAuth(env) : undefined,
     rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
-    allowPrivateTargets: allowsPrivateTargets(env),
+    allowPrivateTargets: allowsPrivateTargets(env, production),
     probePort: env.PROBE_PORT ? port("PROBE_PORT", env.PROBE_PORT) : undefined,
     egress: readEgress(env),
     metricsPort: env.METRICS_PORT ? port("METRICS_PORT", env.METRICS_PORT) : undefined,
@@ -122,12 +122,14 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
-function allowsPrivateTargets(env: Environment): boolean {
+/** A sandbox is a test tool, often on a network of containers. */
+function allowsPrivateTargets(env: Environment, production: boolean): Config["allowPrivateTargets"] {
+  if (!env.WEBHOOK_ALLOW_PRIVATE) return production ? false : "names and http";
   return oneOf(env, "WEBHOOK_ALLOW_PRIVATE", ["true", "false"] as const, "false") === "true";
 }
 
 function refuseUnsafe(env: Environment): void {
-  if (allowsPrivateTargets(env)) {
+  if (allowsPrivateTargets(env, true)) {
     throw new ConfigError(
       "WEBHOOK_ALLOW_PRIVATE must not be set in production: webhooks would reach private networks.",
     );

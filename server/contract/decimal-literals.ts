@@ -59,7 +59,11 @@ export function checkLiterals(
     const written = literals.find((literal) => isSamePath(literal.path, path))?.text;
     if (written === undefined || fractionDigits(written) <= digits || isPrintedDouble(written, digits))
       return [];
-    const message = "must have at most two decimals: send 10.00 or 10, not 10.000";
+    const count = fractionDigits(written);
+    const isRound = fractionDigits(written.replace(/(\.\d*?)0+$/, "$1")) <= digits;
+    const message = isRound
+      ? "must have at most two decimals: send 10.00 or 10, not 10.000"
+      : `must have at most two decimals, and has ${count === 3 ? "three" : count}`;
     return [{ pointer: toPointer(path), message }];
   });
 }

@@ -141,14 +141,23 @@ export function unavailable(cause?: unknown, reason?: string, retryAfterSeconds 
 const MAX_VIOLATIONS = 20;
 const MAX_POINTER_LENGTH = 1000;
 
-/** The violations of a request, one for each field that is wrong (D07). */
-export function invalidRequest(violations: readonly Violation[]): ProblemResponse<"INVALID_REQUEST"> {
-  const count = violations.length;
-  return {
-    code: "INVALID_REQUEST",
-    detail: `The request has ${count === 1 ? "one error" : `${count} errors`}; see violations.`,
-    violations: violations.slice(0, MAX_VIOLATIONS).map(shortenPointer),
-  };
+/** What merchants log: the first field that is wrong, and what is wrong with it. */
+function describe([first]: readonly Violation[], count: number, whole: string): string {
+  const more = count > 1 ? ` (${count} errors in all; see violations)` : "";
+  return `${first?.pointer || whole} ${first?.message}${more}.`;
+}
+
+/**
+ * The violations of a request, one for each field that is wrong (D07).
+ *
+ * @param whole names what an empty pointer means
+ */
+export function invalidRequest(
+  violations: readonly Violation[],
+  whole = "The body",
+): ProblemResponse<"INVALID_REQUEST"> {
+  const shown = violations.slice(0, MAX_VIOLATIONS).map(shortenPointer);
+  return { code: "INVALID_REQUEST", detail: describe(shown, violations.length, whole), violations: shown };
 }
 
 /** The same as an error, for a step that ends the request. */
@@ -159,9 +168,8 @@ export function invalidRequestError(violations: readonly Violation[]): ProblemEr
 
 /** The bytes are not one whole HTTP/1.1 request, or could be read as two different ones. */
 export function malformedRequest(message = "did not come as a well-formed HTTP/1.1 request"): ProblemError {
-  return new ProblemError("INVALID_REQUEST", {
-    violations: [{ pointer: "", message }],
-  });
+  const { code, ...extras } = invalidRequest([{ pointer: "", message }], "The request");
+  return new ProblemError(code, extras);
 }
 
 /** A field whose name is too long to repeat is reported at the object that holds it. */

@@ -143,7 +143,7 @@ function toMessage(keyword: string, text: string, patterns: PatternMessages): st
 }
 
 const FORMATS: Record<string, string> = {
-  uri: "must be a URL, such as https://merchant.example.com/webhooks",
+  uri: "must be a URL in ASCII, such as https://merchant.example.com/webhooks: write other letters of a host as punycode (xn--…), and spaces or { } in a path percent-encoded (%7B)",
   "date-time": "must be a time, such as 2026-11-25T14:30:00Z",
   duration: "must be a duration, such as PT30M or P1D",
 };

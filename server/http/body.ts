@@ -78,9 +78,17 @@ function parseBody(bytes: Buffer): ParsedBody {
   if (error) throw invalidRequestError([error]);
   try {
     return { value: JSON.parse(text), literals };
-  } catch {
-    throw wholeBody("is not valid JSON");
+  } catch (error) {
+    throw wholeBody(describeSyntaxError(text, String(error)));
   }
+}
+
+function describeSyntaxError(text: string, message: string): string {
+  const [, position] = / at position (\d+)/.exec(message) ?? [];
+  const breaksOff = position === undefined || Number(position) >= text.length;
+  return breaksOff
+    ? `is not valid JSON: it breaks off after character ${text.length}`
+    : `is not valid JSON at character ${Number(position) + 1}`;
 }
 
 function wholeBody(message: string): ProblemError {

@@ -4,9 +4,21 @@ import { PROBLEMS, ProblemError, unavailable } from "../contract/problem.ts";
 import type { ErrorMiddleware, Middleware } from "./request-locals.ts";
 import { sendProblem } from "./send-response.ts";
 
-export const notFound: Middleware = () => {
-  throw new ProblemError("NOT_FOUND");
-};
+/**
+ * The path is not served.
+ *
+ * @param paths those that are
+ * @param isLogged whether the path is logged: it may hold anything, secrets included
+ */
+export function refusePath(paths: readonly string[], isLogged: boolean): Middleware {
+  return ({ path }) => {
+    const asked = path.slice(0, 200);
+    throw new ProblemError("NOT_FOUND", {
+      detail: `There is no ${asked}; the API has ${paths.join(" and ")}. Paths match exactly, case and slashes included.`,
+      ...(isLogged && { reason: `no path ${asked}` }),
+    });
+  };
+}
 
 /** Turns every error into a problem. One that the caller did not cause is logged, and reveals only the id of the request. */
 export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => boolean): ErrorMiddleware {

@@ -3,7 +3,7 @@ import express, { type Router } from "express";
 import type { Logger } from "pino";
 import type { Caller, FindCaller } from "../auth/bearer.ts";
 import type { Config } from "../config/config.ts";
-import { type ContractDocument, readDocument, type Schemas } from "../contract/document.ts";
+import { type ContractDocument, readDocument, type Schemas, servedOperations } from "../contract/document.ts";
 import type { Handler, Handlers, OperationId, PublishedId } from "../contract/operations.ts";
 import { unavailable } from "../contract/problem.ts";
 import { compileResponseValidators } from "../contract/validate-response.ts";
@@ -12,7 +12,7 @@ import { limitRate } from "../http/access.ts";
 import { type ApiOptions, createApi } from "../http/api.ts";
 import type { ConcurrencyLimit } from "../http/concurrency-limit.ts";
 import { createDeadline } from "../http/deadline.ts";
-import { handleErrors, notFound } from "../http/error-handler.ts";
+import { handleErrors, refusePath } from "../http/error-handler.ts";
 import { checkReferences, issueRefund } from "../http/issue-refund.ts";
 import { refuseOverload } from "../http/overload.ts";
 import { createPages } from "../http/pages.ts";
@@ -68,6 +68,11 @@ export async function createApp(parts: AppParts, document?: ContractDocument): P
   });
 }
 
+function publishedPaths(): string[] {
+  const operations = servedOperations(readDocument("openapi"));
+  return operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+}
+
 /** What an app serves: the operations of a document, and other routes. */
 type Served<Ids extends OperationId> = Pick<
   ApiOptions<Ids>,
@@ -106,7 +111,7 @@ export async function assembleApp<Ids extends OperationId>(
   app.use(setSecurityHeaders());
   app.use(requireHead(headChecks));
   for (const router of [api.router, ...served.routers]) app.use(router);
-  app.use(notFound);
+  app.use(refusePath(publishedPaths(), config.mode === "sandbox"));
   app.use(handleErrors(logger, isUnavailable));
   if (isWarm) await api.warmUp(app);
   return refuseOverload(app, {

@@ -9,6 +9,7 @@ import type { Database } from "./database/database.ts";
 import { requireGuards } from "./database/payment-guards.ts";
 import { distributed } from "./distributed.ts";
 import { authorizeDue, type DueOptions, type DueRun } from "./payments/due-refunds.ts";
+import { tryRefund } from "./start-check.ts";
 import type { EncryptionKeys } from "./webhooks/secrets.ts";
 import { openEncryptionKeys } from "./webhooks/secrets.ts";
 
@@ -70,6 +71,7 @@ export async function prepareStore(
   const { mode } = config;
   const store = await openStore(database, onRun);
   requireGuards(await store.findMissingTriggers());
+  if (!(await isDistributed(database))) await tryRefund(database.background);
   // In production nothing advances the clock. A statement here would take a connection from calls, also for background work.
   const readOffset = mode === "sandbox" ? store.readOffset : async () => 0;
   const clock = { realNow, isWrong, now: async () => toDomainTime(realNow(), await readOffset()) };

@@ -181,7 +181,8 @@ function createHosts(file: string): (name: string) => readonly LookupAddress[] |
       readAgainMs = performance.now() + HOSTS_MS;
     }
     const isLoopback = name === "localhost" || name.endsWith(".localhost");
-    return hosts.get(name) ?? (isLoopback ? LOOPBACK : undefined);
+    // Receivers often listen on one of both alone, whatever the file of hosts says.
+    return isLoopback ? LOOPBACK : hosts.get(name);
   };
 }
 

@@ -7,7 +7,7 @@ export type TargetPolicy = {
   /** The sandbox: `http`, and this machine itself. */
   allowLocal: boolean;
   /** `WEBHOOK_ALLOW_PRIVATE`: private networks; never link-local or metadata addresses. */
-  allowPrivate: boolean;
+  allowPrivate: boolean | "names and http";
 };
 
 const PRIVATE_RANGES = ["private", "uniqueLocal", "carrierGradeNat"];
@@ -30,7 +30,9 @@ export function findTargetError(text: string, policy: TargetPolicy): string | un
   if (url.username !== "" || url.password !== "")
     return "must not contain a user name or password; remove what ends with @";
   if (url.port === "0") return "must not name port 0";
-  return findHostError(url.hostname, policy);
+  // An https address is checked as in production, so that a merchant's mistake shows.
+  const isAsInProduction = policy.allowPrivate === "names and http" && url.protocol === "https:";
+  return findHostError(url.hostname, isAsInProduction ? { ...policy, allowPrivate: false } : policy);
 }
 
 function findHostError(hostname: string, policy: TargetPolicy): string | undefined {
@@ -40,7 +42,7 @@ function findHostError(hostname: string, policy: TargetPolicy): string | undefin
   if (host === "localhost" || host.endsWith(".localhost"))
     return policy.allowLocal ? undefined : `must have a public host; ${host} is this machine itself`;
   if (!ipaddr.isValid(host) || isAllowedAddress(host, policy)) return undefined;
-  return `must have a public host; ${host} is not a public address`;
+  return `must have a public host; ${host} is not a public address${hintOf(policy)}`;
 }
 
 /** Whether deliveries may go to an IP address. An IPv4 address written as IPv6 is treated as IPv4. */
@@ -50,7 +52,7 @@ export function isAllowedAddress(address: string, policy: TargetPolicy): boolean
   const range = parsed.range();
   if (range === "unicast") return parsed.kind() === "ipv4" || parsed.match(PUBLIC_IPV6);
   if (range === "loopback") return policy.allowLocal;
-  return policy.allowPrivate && PRIVATE_RANGES.includes(range);
+  return policy.allowPrivate !== false && PRIVATE_RANGES.includes(range);
 }
 
 /** Resolves a name to all its addresses. */
@@ -95,6 +97,12 @@ function vetAddresses([first, ...others]: readonly LookupAddress[], policy: Targ
   if (!first) throw new ForbiddenAddressError("the host has no address");
   const addresses = [first, ...others] as const;
   const allowed = addresses.every(({ address }) => isIP(address) !== 0 && isAllowedAddress(address, policy));
-  if (!allowed) throw new ForbiddenAddressError("the host has an address that is not public");
+  if (!allowed)
+    throw new ForbiddenAddressError(`the host has an address that is not public${hintOf(policy)}`);
   return addresses;
+}
+
+/** Only a sandbox can be set to allow private addresses. */
+function hintOf({ allowLocal, allowPrivate }: TargetPolicy): string {
+  return allowLocal && !allowPrivate ? "; private ones need http://, and no WEBHOOK_ALLOW_PRIVATE=false" : "";
 }

@@ -8,6 +8,8 @@ export type IncomingWebhook = {
   readonly destroyed?: boolean;
   /** The result of a body parser that ran before the handler. */
   readonly body?: unknown;
+  /** The bytes before a parser, as Firebase and Nest keep them. */
+  readonly rawBody?: unknown;
   on(event: "data", listener: (chunk: Uint8Array | string) => void): unknown;
   on(event: "end" | "close", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -26,8 +28,8 @@ type ExpressHandler = (request: IncomingWebhook, response: OutgoingResponse) => 
 /** The same, for a receiver that handles events newer than the client separately. */
 export function expressWebhookHandler(options: SeparatedWebhookOptions): ExpressHandler;
 /**
- * Creates a handler for Express and for `http.createServer`. It needs the raw body: the only parser allowed before it is
- * `express.raw()`.
+ * Creates a handler for Express and for `http.createServer`. It needs the raw body: from `request.rawBody`, from `express.raw()`, or
+ * without a parser before it.
  *
  * It responds with 204 when `onEvent` has resolved, 400 with a reason when the delivery can't be verified, 413 to a body of
  * more than 64 KiB, and 500 when `onEvent` throws, so that the delivery is retried.
@@ -50,15 +52,20 @@ export function expressWebhookHandler(options: WebhookHandlerOptions): ExpressHa
 }
 
 function readBody(request: IncomingWebhook): Uint8Array | Promise<Uint8Array> {
-  const { body } = request;
-  // Not instanceof: test runners have their own Uint8Array.
-  if (typeof body === "string" || ArrayBuffer.isView(body)) return limit(body as string | Uint8Array);
+  const { rawBody, body } = request;
+  if (isRaw(rawBody)) return limit(rawBody);
+  if (isRaw(body)) return limit(body);
   if (request.readableEnded || isParsed(body)) {
     throw new TypeError(
-      "The body was parsed already, but the signature covers the raw body: mount the handler before express.json().",
+      "The body was parsed already, but the signature covers the raw body: mount the handler before express.json(), or keep the bytes as request.rawBody.",
     );
   }
   return readStream(request);
+}
+
+function isRaw(body: unknown): body is string | Uint8Array {
+  // Not instanceof: test runners have their own Uint8Array.
+  return typeof body === "string" || ArrayBuffer.isView(body);
 }
 
 /** Express 4's parsers leave `{}` of a body that they did not read. */

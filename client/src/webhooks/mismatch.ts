@@ -10,9 +10,12 @@ export function explainMismatch(
   secrets: readonly string[],
   matches: (content: SignedContent, secret: string) => boolean,
 ): string {
-  if (secrets.flatMap(cleaned).some((secret) => matches(content, secret))) {
-    return " It matches without white space or quotes around the secret: remove them.";
-  }
+  const fits = (change: (secret: string) => readonly string[]) =>
+    secrets.some((secret) =>
+      change(secret).some((other) => ![secret, ""].includes(other) && matches(content, other)),
+    );
+  const mistake = MISTAKES.find(([change]) => fits(change));
+  if (mistake) return ` It matches ${mistake[1]}.`;
   const originals = likelyOriginals(content.body).map((body) => ({ ...content, body }));
   if (originals.some((original) => secrets.some((secret) => matches(original, secret)))) {
     return " It matches the body in another layout: pass it on raw, not parsed.";
@@ -20,11 +23,22 @@ export function explainMismatch(
   return "";
 }
 
-/** The secret without the spaces or quotes that a file or a shell left around it; empty when there are none. */
-function cleaned(secret: string): string[] {
-  const text = secret.trim().replace(/^(["'])(.+)\1$/, "$2");
-  return text === secret || text === "" ? [] : [text];
-}
+const strip = (secret: string) => secret.trim().replace(/^(["'])(.+)\1$/, "$2");
+
+/** What happens to a secret on its way to a receiver, or to the subscription, and the remedy. */
+const MISTAKES: readonly [change: (secret: string) => readonly string[], remedy: string][] = [
+  [(secret) => [strip(secret) || secret], "without white space or quotes around the secret: remove them"],
+  [(secret) => [strip(secret).replace(/^v1,/, "")], "without v1, before the secret: remove it"],
+  [(secret) => [`${secret}=`, `${secret}==`], "with = after the secret, which was lost"],
+  [(secret) => [`whsec_${secret}`, `whsec_${secret}=`], "with whsec_ before the secret, which was lost"],
+  [
+    (secret) =>
+      ["\n", "\r\n", " "]
+        .flatMap((edge) => [secret + edge, edge + secret])
+        .concat(`"${secret}"`, `'${secret}'`),
+    "with white space or quotes around the secret: the subscription was made with them",
+  ],
+];
 
 /** The body before white space was added to it, and before it was parsed and written again. */
 function likelyOriginals(body: string): string[] {

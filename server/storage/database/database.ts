@@ -1,6 +1,6 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
 import { type Connection, listenOnPostgres } from "./connection.ts";
-import { openEmbedded } from "./embedded.ts";
+import { openEmbedded, watchFolder } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
 import { createPasswords, type Passwords } from "./passwords.ts";
 import {
@@ -216,13 +216,21 @@ async function openPGlite(options: DatabaseOptions): Promise<Database> {
   const db = new Kysely<Tables>({
     dialect: new PGliteDialect({ pglite: toPreparedPGlite(pglite, writes.note) }),
   });
+  const stopWatching = watchFolder(dataDir, (error) => {
+    // Every later statement fails, so that no call is acknowledged that would be lost.
+    const report = () => onWritesChange(error);
+    pglite.close().then(report, report);
+  });
   const parts = {
     ...{ db, background: db, embedded: true, options, connection },
     poolUsage: () => undefined,
     readTime: async () => toTime(await run(READ_TIME)),
     checkWrites: writes.check,
   };
-  const database = toDatabase(parts, unlock);
+  const database = toDatabase(parts, () => {
+    stopWatching();
+    return unlock();
+  });
   try {
     await migrateToLatest(db, migrations);
   } catch (error) {

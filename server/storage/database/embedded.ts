@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, openAsBlob } from "node:fs";
+import { createReadStream, existsSync, openAsBlob, statSync } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -13,6 +13,8 @@ import { IN_MEMORY } from "../../config/store-settings.ts";
 import { DataDirIncompleteError, DataDirUnusableError, lockDataDir } from "./lock.ts";
 import { StoreStartError } from "./start-error.ts";
 import type { Db } from "./tables.ts";
+
+const CLUSTER_FOLDER = "postgres";
 
 /** The messages of Node, PostgreSQL and its WebAssembly runtime for a full disk. */
 const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
@@ -29,7 +31,7 @@ export async function openEmbedded(dataDir: string): Promise<{ pglite: PGlite; u
   await makeFolder(dataDir);
   const unlock = lockDataDir(dataDir);
   try {
-    return { pglite: await openCluster(join(dataDir, "postgres")), unlock };
+    return { pglite: await openCluster(join(dataDir, CLUSTER_FOLDER)), unlock };
   } catch (error) {
     unlock();
     throw NO_SPACE.test(inspect(error))
@@ -88,6 +90,22 @@ async function openCluster(folder: string): Promise<PGlite> {
     if (NO_SPACE.test(inspect(error))) throw error;
     throw await explainDamage(folder, error);
   }
+}
+
+const FOLDER_CHECK_MS = 500;
+
+/** Calls back once when the folder of the data is gone, or is another one: a process goes on to write to files without a name. */
+export function watchFolder(dataDir: string, onLost: (error: Error) => void): () => void {
+  if (dataDir === IN_MEMORY) return () => {};
+  const folder = join(dataDir, CLUSTER_FOLDER);
+  const read = () => statSync(folder, { throwIfNoEntry: false })?.ino;
+  const first = read();
+  const timer = setInterval(() => {
+    if (read() === first) return;
+    clearInterval(timer);
+    onLost(new Error(`the data folder ${dataDir} was removed: start again, on a folder that stays`));
+  }, FOLDER_CHECK_MS).unref();
+  return () => clearInterval(timer);
 }
 
 /** Nothing of it is ever written to disk. */

@@ -193,6 +193,10 @@ const guard = `create function guard_payments() returns void language plpgsql
     alter table payments
       drop constraint if exists payment_fits,
       drop constraint if exists payments_original_payment_id_merchant_fkey;
+
+    -- Also in sessions that let triggers rest, as session_replication_role = replica does.
+    execute (select string_agg(format('alter table payments enable always trigger %I', tgname), ';')
+      from pg_trigger where tgrelid = 'payments'::regclass and not tgisinternal);
   end $$`;
 
 /** A session prepares it once; as a condition of the table, each statement would anew. */

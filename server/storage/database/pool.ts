@@ -109,6 +109,14 @@ function toSessionSettings(statementMs = 0): string {
     set idle_in_transaction_session_timeout = ${idleMs};
     set idle_session_timeout = 0;
     set datestyle = 'ISO, MDY';
+    set timezone = 'UTC';
+    set intervalstyle = 'postgres';
+    set bytea_output = 'hex';
+    set extra_float_digits = 1;
+    set array_nulls = on;
+    set transform_null_equals = off;
+    set standard_conforming_strings = on;
+    set row_security = on;
     select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`;
 }
 

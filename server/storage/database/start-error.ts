@@ -28,6 +28,11 @@ export function explainStartError(error: unknown): unknown {
       { cause: error },
     );
   }
+  if (/^SASL: .*password must be/.test(error.message))
+    return new StoreStartError(
+      "PostgreSQL asks for a password, and DATABASE_URL has none: name it, as in postgres://user:password@host/name.",
+      { cause: error },
+    );
   const remedy = "code" in error ? REMEDIES[String(error.code)] : undefined;
   return remedy === undefined ? error : new StoreStartError(remedy, { cause: error });
 }

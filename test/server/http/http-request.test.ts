@@ -159,8 +159,8 @@ describe("a call that is wrong in many fields", () => {
     async (_case, path, request) => {
       const { status, body } = await post<InvalidRequest>(server.url, path, request);
 
-      expect([status, body.detail]).toEqual([400, "The request has one error; see violations."]);
       const message = "has too many fields and list items; at most 128 in all are allowed";
+      expect([status, body.detail]).toEqual([400, `The body ${message}.`]);
       expect(body.violations).toEqual([{ pointer: "", message }]);
     },
   );
@@ -170,7 +170,9 @@ describe("a call that is wrong in many fields", () => {
     const { body } = await post<InvalidRequest>(server.url, "/v1/refunds", request);
 
     expect(body.violations).toHaveLength(20);
-    expect(body.detail).toBe("The request has 100 errors; see violations.");
+    expect(body.detail).toMatch(
+      /^\/\S+ is not a field of this object; remove it \(100 errors in all; see violations\)\.$/,
+    );
   });
 });
 
@@ -224,3 +226,57 @@ describe("a target that names no path", () => {
 function manyHeaders(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, "x"]));
 }
+
+type Problem = { readonly detail: string };
+
+describe("a message that merchants log", () => {
+  const server = useTestServer();
+  const money = (value: string) =>
+    `{"paymentId":"p","amount":{"currency":"USD","value":${value}},"requestKey":"k"}`;
+  const url = (text: string) => ({
+    url: text,
+    secretKey: "a secret of this test",
+    subscriptionDetails: { type: "ALL" },
+  });
+
+  test.each<[path: string, body: unknown, detail: RegExp]>([
+    ["/v1/refunds", money("10.005"), /^\/amount\/value must have at most two decimals, and has three\.$/],
+    ["/v1/refunds", money("10.000"), /^\/amount\/value .* send 10\.00 or 10, not 10\.000\.$/],
+    ["/v1/refunds", '{"paymentId":"p",', /^The body is not valid JSON: it breaks off after character 17\.$/],
+    ["/v1/refunds", '{"paymentId":"p', /^The body is not valid JSON: it breaks off after character 15\.$/],
+    ["/v1/refunds", '{"a":1,}', /^The body is not valid JSON at character 8\.$/],
+    ["/v1/webhook/subscribe", url("https://bücher.example/"), /punycode/],
+    ["/v1/webhook/subscribe", url("https://shop.example/{id}"), /percent-encoded/],
+    ["/v1/webhook/subscribe", url("127.0.0.1:4310/webhooks"), /^\/url must be .*http:\/\//],
+    [
+      "/v1/refund",
+      "{}",
+      /^There is no \/v1\/refund; the API has POST \/v1\/refunds and POST \/v1\/webhook\/subscribe\./,
+    ],
+    ["/refunds", "{}", /^There is no \/refunds; the API has POST \/v1\/refunds and/],
+  ])("says of %s with %j what is wrong", async (path, body, detail) => {
+    const { body: problem } = await post<Problem>(server.url, path, body);
+
+    expect(problem).toMatchObject({
+      detail: expect.stringMatching(detail),
+      errorDetails: { errorMessage: problem.detail },
+    });
+  });
+
+  test.each<[headers: Readonly<Record<string, string>>, detail: RegExp]>([
+    [{ Authorization: "sandbox_acme" }, /^Authorization must begin with the word Bearer\./],
+    [{ Authorization: "Basic c2FuZGJveA==" }, /not with Basic\./],
+    [{ Authorization: "Baerer sandbox_acme" }, /not with Baerer\./],
+    [{ Authorization: "Bearer" }, /no access token after Bearer/],
+    [{ Authorization: 'Bearer "sandbox_acme"' }, /spaces, quotes or other characters/],
+    [{ "X-Api-Key": "sandbox_acme" }, /^The header Authorization is missing; x-api-key is not read\./],
+    [{ Authorisation: "Bearer sandbox_acme" }, /missing; authorisation is not read\./],
+    [{}, /^The header Authorization is missing\. Send Authorization: Bearer <ACCESS_TOKEN>\.$/],
+  ])("says of the headers %j which mistake they have", async (headers, detail) => {
+    const options = { token: null, headers };
+    const { status, body } = await post<Problem>(server.url, "/v1/refunds", refundOf("pay_1"), options);
+
+    expect([status, body.detail]).toEqual([401, expect.stringMatching(detail)]);
+    expect(JSON.stringify(body)).not.toContain("sandbox_acme");
+  });
+});

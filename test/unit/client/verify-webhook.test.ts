@@ -146,11 +146,34 @@ test("signWebhook makes the delivery that the service would send, of any text, u
   expect(one.headers["webhook-id"]).not.toBe(other.headers["webhook-id"]);
 });
 
+test.each(["\n", "\r\n", " ", '"', "'"])(
+  "a secret that was subscribed with an edge (%j) gets an explanation",
+  (edge) => {
+    const subscribed = /["']/.test(edge) ? edge + SECRET_KEY + edge : SECRET_KEY + edge;
+    const { body, headers } = signWebhook(AUTHORIZED_EVENT, subscribed, { now });
+
+    expect(() => verifyWebhook(body, headers, SECRET_KEY, { now })).toThrow(
+      /subscription was made with them/,
+    );
+    expect(() => verifyWebhook(body, headers, "another secret", { now })).toThrow(/changed delivery\.$/);
+  },
+);
+
+test("a secret that lost its = gets an explanation", () => {
+  const { body, headers } = signWebhook(AUTHORIZED_EVENT, `whsec_${btoa("x".repeat(31))}`, { now });
+
+  expect(() =>
+    verifyWebhook(body, headers, `whsec_${btoa("x".repeat(31)).replace(/=+$/, "")}`, { now }),
+  ).toThrow("It matches with = after the secret, which was lost");
+});
+
 describe("a fault of the receiver's own", () => {
   const { body, headers } = signDelivery();
 
   test.each([
     ["without white space or quotes around the secret", body, `'${SECRET_KEY}'\r\n`],
+    ["without v1, before the secret", body, `v1,${SECRET_KEY} `],
+    ["with whsec_ before the secret, which was lost", body, SECRET_KEY.replace("whsec_", "")],
     ["the body in another layout: pass it on raw", `${body}\n`, SECRET_KEY],
     ["the body in another layout: pass it on raw", JSON.stringify(JSON.parse(body), null, 2), SECRET_KEY],
   ])("gets an explanation when it matches %s", (how, changed, secretKey) => {

@@ -186,10 +186,25 @@ describe("a body that was read before", () => {
     expect(events).toEqual([]);
     expect(errors).toEqual([
       new TypeError(
-        "The body was parsed already, but the signature covers the raw body: mount the handler before express.json().",
+        "The body was parsed already, but the signature covers the raw body: mount the handler before express.json(), or keep the bytes as request.rawBody.",
       ),
     ]);
   });
+
+  test.each([Buffer.from, String])(
+    "is taken from rawBody, where the platform has kept it (%o)",
+    async (keep) => {
+      const { options, events } = newReceiver();
+      const { body, headers } = signDelivery();
+      const parsing: RequestHandler = (request, _response, next) => {
+        Object.assign(request, { rawBody: keep(body), body: JSON.parse(body) });
+        next();
+      };
+
+      expect(await inExpress(parsing)(options, { body, headers })).toEqual({ status: 204, body: "" });
+      expect(events).toHaveLength(1);
+    },
+  );
 
   test("of a Request is the receiver's fault as well", async () => {
     const { options, errors } = newReceiver();

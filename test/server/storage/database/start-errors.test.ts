@@ -1,9 +1,12 @@
+import { randomBytes } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { openDatabase, openUnmigrated } from "../../../../server/storage/database/database.ts";
-import { createDataDir, createTestDatabase } from "../../../helpers/databases.ts";
+import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
+import { createDataDir, createTestDatabase, dropDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { runServer } from "../../../helpers/server.ts";
 
@@ -81,6 +84,25 @@ test.each([
   });
 });
 
+test.each(["LATIN1", "WIN1252", "EUC_JP"])("a database in %s is refused, and named", async (encoding) => {
+  await using database = await createTestDatabase("postgres", { empty: true });
+  await using admin = openUnmigrated(database.url, {});
+  const name = `test_${encoding.toLowerCase()}_${process.pid}`;
+  await sql
+    .raw(`create database ${name} template template0 encoding '${encoding}' locale_provider libc locale 'C'`)
+    .execute(admin.db);
+  const url = new URL(name, database.url).href;
+
+  const exit = await runServer({
+    DATABASE_URL: url,
+    ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    PORT: "0",
+  });
+  await dropDatabase(database.url, name);
+
+  expect([exit.code, exit.stderr]).toEqual([1, expect.stringContaining(`The database is in ${encoding}`)]);
+});
+
 test("a database of another program stays as it is, and takes ours in a schema of its own", async () => {
   await using database = await createTestDatabase("postgres", { empty: true });
   await using admin = openUnmigrated(database.url, {});
@@ -107,4 +129,18 @@ test("a database of another program stays as it is, and takes ours in a schema o
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace",
   );
   expect(rows.map(({ name }) => name).sort()).toEqual(["kysely_migration", "orders", "payments"]);
+});
+
+test("a data folder that is removed under a running server ends its statements within a second", async () => {
+  await using folder = await createDataDir();
+  const lost = Promise.withResolvers<unknown>();
+  const database = await openDatabase({ dataDir: folder.dataDir, onWritesChange: lost.resolve });
+
+  await rm(folder.dataDir, { recursive: true });
+
+  expect(String(await lost.promise)).toMatch(/the data folder \S+ was removed/);
+  const error = await sql`select 1`.execute(database.db).catch((reason: unknown) => reason);
+  expect(isUnavailable(error)).toBe(true);
+  await expect(database.checkWrites()).rejects.toThrow("PGlite is closed");
+  await database.close().catch(() => {});
 });

@@ -263,3 +263,26 @@ test("a server starts only where the database adds up refunds", async () => {
   await runStatement(url, "select guard_payments()");
   await production.start();
 });
+
+test("a role or a database whose settings let triggers rest or change statements gets the same refunds", async () => {
+  await using production = await startProduction();
+  const { url } = production;
+  const name = new URL(url).pathname.slice(1);
+  for (const setting of [
+    "session_replication_role = replica",
+    "array_nulls = off",
+    "timezone = 'Asia/Kathmandu'",
+    "transform_null_equals = on",
+  ])
+    await runStatement(url, `alter database ${name} set ${setting}`);
+
+  await production.start();
+
+  await runStatement(
+    url,
+    "create or replace trigger payments_add_refunds after insert on payments referencing new table as added for each statement execute function add_refunds()",
+  );
+  await expect(production.start()).rejects.toThrow(
+    /took a refund of more than its payment.*session_replication_role/,
+  );
+});

@@ -67,7 +67,9 @@ describe("through a proxy", () => {
     const options = optionsOf({ WEBHOOK_PROXY: proxy.url });
     const result = await send({ ...DELIVERY, url: "https://private.example.com/" }, options);
 
-    expect(result.error).toBe("the host has an address that is not public");
+    expect(result.error).toBe(
+      "the host has an address that is not public; private ones need http://, and no WEBHOOK_ALLOW_PRIVATE=false",
+    );
     expect(proxy.asked).toEqual([]);
   });
 

@@ -30,21 +30,26 @@ const optionsOf = (policy: TargetPolicy): SendOptions => ({
 });
 const DELIVERY = { headers: {}, body: "{}" };
 const NOT_PUBLIC = "the host has an address that is not public";
+const OF_SANDBOX = "; private ones need http://, and no WEBHOOK_ALLOW_PRIVATE=false";
 
 describe("a target that is not allowed is never connected to", () => {
   test.each<[policy: TargetPolicy, target: string, error: string]>([
     // Literal addresses; all ways to write them are tested with the policy itself.
     [PRODUCTION, "http://127.0.0.1", "the url must begin with https://"],
     [PRODUCTION, "https://2130706433", "the url must have a public host; 127.0.0.1 is not a public address"],
-    [SANDBOX, "http://10.0.0.1", "the url must have a public host; 10.0.0.1 is not a public address"],
+    [
+      SANDBOX,
+      "http://10.0.0.1",
+      `the url must have a public host; 10.0.0.1 is not a public address${OF_SANDBOX}`,
+    ],
     // Names, which are resolved when connecting.
     ...Object.keys(NAMES)
       .filter((name) => name !== "empty.example.com")
       .map((name): [TargetPolicy, string, string] => [PRODUCTION, `https://${name}`, NOT_PUBLIC]),
-    [SANDBOX, "http://private.example.com", NOT_PUBLIC],
-    [SANDBOX, "http://metadata.example.com", NOT_PUBLIC],
-    [SANDBOX, "http://translated.example.com", NOT_PUBLIC],
-    [SANDBOX, "http://half-private.example.com", NOT_PUBLIC],
+    [SANDBOX, "http://private.example.com", NOT_PUBLIC + OF_SANDBOX],
+    [SANDBOX, "http://metadata.example.com", NOT_PUBLIC + OF_SANDBOX],
+    [SANDBOX, "http://translated.example.com", NOT_PUBLIC + OF_SANDBOX],
+    [SANDBOX, "http://half-private.example.com", NOT_PUBLIC + OF_SANDBOX],
     [SANDBOX, "http://empty.example.com", "the host has no address"],
     [SANDBOX, "http://unknown.example.com", "the host name does not resolve"],
   ])("%j %s", async (policy, target, error) => {
@@ -87,7 +92,12 @@ describe("a target that is not allowed is never connected to", () => {
       results.push(await send({ ...DELIVERY, url: `http://turning.example.com:${port}/` }, options));
     }
 
-    expect(results.map(({ error }) => error)).toEqual([null, NOT_PUBLIC, NOT_PUBLIC, null]);
+    expect(results.map(({ error }) => error)).toEqual([
+      null,
+      NOT_PUBLIC + OF_SANDBOX,
+      NOT_PUBLIC + OF_SANDBOX,
+      null,
+    ]);
     // One lookup for each connection: the address that was checked is the one that is used.
     expect(lookups).toBe(resolutions.length);
     expect(receiver.received.length).toBe(2);

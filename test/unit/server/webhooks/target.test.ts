@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findTargetError, type TargetPolicy } from "../../../../server/webhooks/target.ts";
+import { findTargetError, isAllowedAddress, type TargetPolicy } from "../../../../server/webhooks/target.ts";
 
 const PRODUCTION: TargetPolicy = { allowLocal: false, allowPrivate: false };
 const SANDBOX: TargetPolicy = { allowLocal: true, allowPrivate: false };
@@ -56,6 +56,17 @@ describe("a webhook target", () => {
       );
     },
   );
+
+  test("at a private address is taken over http alone in a sandbox without settings", () => {
+    const policy: TargetPolicy = { allowLocal: true, allowPrivate: "names and http" };
+
+    expect(findTargetError("http://172.18.0.7/", policy)).toBeUndefined();
+    expect(findTargetError("https://172.18.0.7/", policy)).toMatch(
+      /not a public address; private ones need http/,
+    );
+    expect(isAllowedAddress("172.18.0.7", policy)).toBe(true);
+    expect(isAllowedAddress("169.254.169.254", policy)).toBe(false);
+  });
 
   test.each([
     ["http://merchant.example.com/", "must begin with https://"],

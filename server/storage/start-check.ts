@@ -1,0 +1,99 @@
+import { sql } from "kysely";
+import { createPaymentId, createRefundId } from "../domain/ids.ts";
+import { StoreStartError } from "./database/start-error.ts";
+import type { Db } from "./database/tables.ts";
+import { isUnavailable } from "./database/unavailable.ts";
+import { loadOriginals, saveRefunds } from "./payments/refunds.ts";
+
+/** Texts that only a database in UTF-8 can store. */
+const ANY_TEXT = "日本 😀";
+/** No token has such a merchant. */
+const MERCHANT = "the check of the start";
+const DECISION = { paymentStatus: "AUTHORIZED" } as const;
+
+/**
+ * Issues a refund by the statements of calls, then tries one that the database must refuse, and rolls both back: what a database is
+ * set to may change what statements mean, and let its guards rest, although they exist.
+ *
+ * @throws StoreStartError which says what of the database makes valid calls fail, or lets invalid ones succeed
+ */
+export async function tryRefund(db: Db): Promise<void> {
+  await requireUtf8(db);
+  const transaction = await db.startTransaction().execute();
+  try {
+    if (await issueWithin(transaction)) await exceed(transaction);
+  } catch (error) {
+    // A database that takes no writes now may take them later; until then the server isn't ready.
+    if (error instanceof StoreStartError || isUnavailable(error)) throw error;
+    throw new StoreStartError(
+      `The database refuses the statements of a valid refund (${String(error)}): correct its settings, its policies of rows, or the rights of the user of DATABASE_URL.`,
+      { cause: error },
+    );
+  } finally {
+    await transaction.rollback().execute();
+  }
+}
+
+async function requireUtf8(db: Db): Promise<void> {
+  const { rows } = await sql<{
+    encoding: string;
+  }>`select current_setting('server_encoding') as encoding`.execute(db);
+  const encoding = rows[0]?.encoding;
+  if (encoding === "UTF8") return;
+  throw new StoreStartError(
+    `The database is in ${encoding}, which can't store every text that calls may send: name one in DATABASE_URL that was created with encoding 'UTF8'.`,
+  );
+}
+
+/** Returns whether the user of the database may try it. */
+async function issueWithin(db: Db): Promise<boolean> {
+  const key = { merchant: MERCHANT, paymentId: createPaymentId() };
+  const now = new Date();
+  // A role that may only add refunds can't make the payment for it.
+  const { rows } = await sql<{ may: boolean }>`
+    select has_column_privilege('payments', 'settled_at', 'insert') as may`.execute(db);
+  if (!rows[0]?.may) return false;
+  await sql`
+    insert into payments (payment_id, merchant, kind, status, amount_cents, client_reference_id, settled_at, history, sequence,
+      created_at)
+    values (${key.paymentId}, ${MERCHANT}, 'DEBIT', 'SETTLED', 100, ${ANY_TEXT}, ${now}::timestamptz,
+      ${JSON.stringify([{ status: "SETTLED", at: now.toISOString() }])}::jsonb, 0, ${now}::timestamptz)`.execute(
+    db,
+  );
+  const [loaded] = await loadOriginals(db, [key]);
+  if (!loaded?.original) throw new Error("a payment that was just stored is not found");
+  const refund = {
+    ...{ merchant: MERCHANT, original: loaded.original, decision: DECISION, amountCents: 60, now },
+    ...{
+      paymentId: createRefundId(),
+      requestKey: ANY_TEXT,
+      clientReferenceId: ANY_TEXT,
+      softDescriptor: null,
+    },
+  };
+  const [saved] = await saveRefunds(db, [refund]);
+  if (!saved) throw new Error("a valid refund was not stored");
+  return true;
+}
+
+/** Tries a refund of what the payment no longer has. */
+async function exceed(db: Db): Promise<void> {
+  const refused = await sql`
+    insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, history, sequence,
+      created_at)
+    select ${createRefundId()}, merchant, kind, status, amount_cents, 'another', original_payment_id, history, sequence,
+      created_at
+    from payments where merchant = ${MERCHANT} and kind = 'REFUND'`
+    .execute(db)
+    .then(
+      () => false,
+      (error: { code?: string }) => {
+        if (error.code === "23514") return true;
+        throw error;
+      },
+    );
+  if (refused) return;
+  throw new StoreStartError(
+    "The database took a refund of more than its payment: triggers of payments rest, as session_replication_role = replica lets them. Set it to origin for the role and the database, and run this as the owner of the tables: select guard_payments()",
+  );
+}
