@@ -197,7 +197,7 @@ const LEAST_KEYS_MAX_AGE = 60;
 
 function seconds(name: string, text: string, least = 1): number {
   if (/^\d{1,10}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new ConfigError(`${name} must be a whole number of seconds from ${least} on, not "${text}".`);
+  throw new ConfigError(`${name} must be a whole number of seconds, at least ${least}, not "${text}".`);
 }
 
 /** Five minutes. */

@@ -93,7 +93,7 @@ export function readCommandSettings(environment: Environment): CommandSettings {
 export function refuseUnverifiedTls(env: Environment): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== "0") return;
   throw new ConfigError(
-    "NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: nobody could tell the database and the token issuer from impostors.",
+    "NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: an impostor could pose as the database or the token issuer.",
   );
 }
 

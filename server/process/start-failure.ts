@@ -58,6 +58,6 @@ function explainUnknownHost(host: string): string {
   );
   return (
     `HOST=${host} is not an address of this machine. Use ${[...new Set(own)].join(", ")}, ` +
-    "or 0.0.0.0 for all of them; callers that use another name need a proxy in front of it."
+    "or 0.0.0.0 for all of them; for callers that use another name, put a proxy in front of it."
   );
 }

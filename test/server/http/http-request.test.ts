@@ -124,7 +124,7 @@ describe("a call", () => {
     ["a transfer coding", head("/v1/refunds", { "Transfer-Encoding": "gzip, chunked" })],
     ["chunks twice", head("/v1/refunds", { "Transfer-Encoding": "chunked, chunked" })],
     ["a fragment in its target", `${head("/v1/refunds#a", { "Content-Length": 2 })}{}`],
-  ])("that is not HTTP as it should be gets 400 (%s)", async (_name, bytes) => {
+  ])("that is not well-formed HTTP gets 400 (%s)", async (_name, bytes) => {
     const { headers, body } = await exchange(server.url, bytes);
 
     expect(body).toMatchObject({ ...INVALID, violations: [{ pointer: "" }] });

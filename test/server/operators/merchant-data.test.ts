@@ -225,7 +225,7 @@ describe("npm run admin", () => {
     "yesterday",
     "08/01/2026",
     "2026-08-01T10:00",
-  ])("erases nothing before a date that is no date of the past (%s)", async (date) => {
+  ])("erases nothing when its date is not in the past (%s)", async (date) => {
     const { code, stderr } = await runCommand(["erase", "--merchant", "acme", "--before", date], { env });
 
     expect([code, stderr]).toEqual([2, expect.stringMatching(/--before.*must be a day such as/)]);

@@ -18,7 +18,7 @@ describe("POST /sandbox/tokens", () => {
   test.each([
     [["refunds"], 201, 403],
     [["webhooks"], 403, 200],
-  ])("makes a token with the scopes %j, which opens what they say", async (scopes, refund, subscribe) => {
+  ])("makes a token that is allowed what its scopes %j say", async (scopes, refund, subscribe) => {
     const { status, body } = await sandbox("createToken", { body: { scopes } });
 
     expect(status).toBe(201);

@@ -136,7 +136,7 @@ describe.each<[string, Deliver]>([
   test.each([
     ["rejects", full, () => Promise.reject(full)],
     ["fails with an error of verification", ofAnother, () => raise(ofAnother)],
-  ])("asks for another attempt when the handler %s, and keeps to itself why", async (_, error, onEvent) => {
+  ])("asks for another attempt when the handler %s, without the reason", async (_, error, onEvent) => {
     const { options, errors } = newReceiver(onEvent);
 
     expect(await deliver(options, signDelivery())).toEqual({ status: 500, body: "" });

@@ -74,7 +74,7 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
       "subscription-ended",
       [redeliverFinished, end],
     ],
-  ])("%s makes the delivery what the domain decides", async (_, circumstance, steps) => {
+  ])("%s gives the delivery the state that the domain decides", async (_, circumstance, steps) => {
     for (const outcome of OUTCOMES) {
       let attempt = await createAttempt();
       for (const step of steps) attempt = (await step(attempt)) ?? attempt;

@@ -90,7 +90,7 @@ describe("the fair share of a subscription", () => {
     ["silent for long", MAX_TIMEOUTS],
     ["slow", 1],
     ["quick", 0],
-  ])("is left over for another merchant by twenty that are %s", (_, timeouts) => {
+  ])("is left for another merchant beside twenty that are %s", (_, timeouts) => {
     const hand = taken(create(20, 100, timeouts));
 
     expect(sum(hand)).toBeLessThan(LIMITS.total);

@@ -33,7 +33,7 @@ test("ids have the time of a clock that was set back by more than a minute", () 
   vi.restoreAllMocks();
 });
 
-test("ids of a time and later ones begin there, in their order, and earlier ones do not", () => {
+test("the first id of a time comes before all ids of that time and later, and after all earlier ones", () => {
   const now = Date.now();
   const [first, later] = [
     firstIdSince("evt_", new Date(now - 1)),

@@ -124,6 +124,6 @@ test.each<[settings: Record<string, string>, message: RegExp]>([
     { WEBHOOK_CLIENT_CERT_FILE: path("authority.pem"), WEBHOOK_CLIENT_KEY_FILE: path("receiver.key") },
     /must be a certificate and its own key, in PEM \(/,
   ],
-])("settings of deliveries that are of no use are refused: %j", (settings, message) => {
+])("unusable settings of deliveries are refused: %j", (settings, message) => {
   expect(() => readConfig(settings)).toThrow(message);
 });
