@@ -35,16 +35,13 @@ export type ClientOptions = Omit<CallOptions, "signal"> & {
 };
 
 /** How a call is retried; without this, it is sent once. */
-export type Repetition = {
-  maxAttempts: number | undefined;
-  mayRepeat: (status: number | undefined) => boolean;
-};
+export type Repetition = { maxAttempts: number | undefined; progress: CallProgress };
 
 export type Call = <Id extends OperationId>(
   id: Id,
   body: RequestBody<Id>,
   options?: CallOptions,
-  repetition?: Repetition & { progress: CallProgress },
+  repetition?: Repetition,
 ) => Promise<Result<Id>>;
 
 const OPERATIONS = {
@@ -53,6 +50,8 @@ const OPERATIONS = {
 } as const satisfies { [Id in OperationId]: { path: PathOf<Id>; success: SuccessOf<Id> } };
 
 const DEFAULTS = { attemptTimeoutMs: 15_000, totalTimeoutMs: 60_000, maxAttempts: 4 };
+
+const once = (): Repetition => ({ maxAttempts: 1, progress: { attempts: 0, outcomeUnknown: false } });
 
 /** Some three weeks: a timer of more than 2 ** 31 milliseconds would fire at once. */
 const MAX_TIMER_MS = 2e9;
@@ -83,9 +82,9 @@ export function createCall(client: ClientOptions): Call {
     redirect: "manual",
   });
 
-  return async (id, body, options = {}, repetition) => {
+  return async (id, body, options = {}, repetition = once()) => {
     const { path, success } = OPERATIONS[id];
-    const { progress = { attempts: 0, outcomeUnknown: false }, mayRepeat = () => false } = repetition ?? {};
+    const { progress } = repetition;
     const retryingFetch = createRetryingFetch({
       operation: id,
       accessToken,
@@ -95,8 +94,7 @@ export function createCall(client: ClientOptions): Call {
       random,
       onAttempt,
       signal: options.signal,
-      ...toLimits(client, options, repetition ?? {}),
-      mayRepeat,
+      ...toLimits(client, options, repetition),
       progress,
     });
     // The type of this call takes one path, not a union; OPERATIONS makes sure that path and body belong together.

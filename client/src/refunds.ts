@@ -25,7 +25,7 @@ export type Refunds = {
    * Refunds all or part of an earlier payment. A refund with the status `TERMINAL_FAILED` is returned like the others, with
    * `errorDetails`.
    *
-   * Retries after a network error, a timeout, 429, 502, 503 and 504, which is safe because of the `requestKey`. When an
+   * Retries after a network error, a timeout, 408, 429, 500, 502, 503 and 504, which is safe because of the `requestKey`. When an
    * attempt that seemed lost had created the refund, the call resolves with that refund as it is now. A record counts as
    * that refund when it has the key and refunds the same payment by the same amount under the same reference.
    *
@@ -36,17 +36,12 @@ export type Refunds = {
   issue(request: IssueRefundRequest, options?: IssueRefundOptions): Promise<IssuedRefund>;
 };
 
-/** True for no response, and for statuses of a gateway, or of a service that is starting or overloaded. */
-function mayRepeat(status: number | undefined): boolean {
-  return status === undefined || status === 429 || (status >= 502 && status <= 504);
-}
-
 export function createRefunds(call: Call): Refunds {
   return {
     async issue(request, { maxAttempts, repeated = false, ...options } = {}) {
       const body = { ...request, amount: toAmount(request.amount) };
       const progress = { attempts: 0, outcomeUnknown: repeated };
-      const result = await call("issueRefund", body, options, { maxAttempts, mayRepeat, progress });
+      const result = await call("issueRefund", body, options, { maxAttempts, progress });
       // The contract says which fields come with which status, but its type can't express it.
       if (result.status === 201) return result.body as IssuedRefund;
       const existing = result.status === 409 ? result.body.existing : undefined;
@@ -77,5 +72,5 @@ function mayBe(existing: ExistingRecord | undefined, request: RefundRequest): ex
 }
 
 function referenceOf({ clientReferenceId, clientRefefenceId }: RefundRequest): string | null {
-  return clientReferenceId ?? clientRefefenceId ?? null;
+  return clientReferenceId || clientRefefenceId || (clientReferenceId ?? clientRefefenceId ?? null);
 }

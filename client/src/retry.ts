@@ -33,11 +33,12 @@ export type RetryPlan = {
   attemptTimeoutMs: number;
   totalTimeoutMs: number;
   maxAttempts: number;
-  /** Says whether another attempt is safe after a response with this status; undefined stands for no response. */
-  mayRepeat: (status: number | undefined) => boolean;
   /** Kept up to date, because the call may end with an error that reports it. */
   progress: CallProgress;
 };
+
+/** The statuses after which the contract says to send the same call again (`x-retry`), and those of gateways. */
+const REPEATED: readonly unknown[] = [undefined, 408, 429, 500, 502, 503, 504];
 
 /** A `fetch` for one call, which retries it according to the plan. It throws the errors of `sendOnce`. */
 export function createRetryingFetch(plan: RetryPlan): Fetch {
@@ -77,7 +78,7 @@ async function observe(request: Request, plan: RetryPlan, deadline: number): Pro
 function planNext({ response, error }: Outcome, plan: RetryPlan): number | undefined {
   const { attempts } = plan.progress;
   const isAborted = !response && !(error instanceof CallError);
-  if (isAborted || attempts >= plan.maxAttempts || !plan.mayRepeat(response?.status)) return undefined;
+  if (isAborted || attempts >= plan.maxAttempts || !REPEATED.includes(response?.status)) return undefined;
   return toDelayMs(attempts, response?.headers, plan.random);
 }
 

@@ -9,9 +9,8 @@ export type SubscribeOptions = CallOptions & {
 
 export type Subscriptions = {
   /**
-   * Registers an address for notifications. Retries after 429 only: each call creates another subscription, and only a 429
-   * is certain to have created none. After an error whose `outcomeUnknown` is true, repeating the call can leave two
-   * subscriptions that both deliver.
+   * Registers an address for notifications. Retries like a refund, which is safe because a call that equals a live subscription
+   * resolves with the key of that one. So after an error whose `outcomeUnknown` is true, subscribe again with the same fields.
    *
    * @throws ProblemError for a problem: a field is wrong, there are 100 subscriptions already…
    * @throws NetworkError, TimeoutError, UnexpectedResponseError without a valid response
@@ -23,9 +22,7 @@ export function createSubscriptions(call: Call): Subscriptions {
   return {
     async subscribe(request, { maxAttempts, ...options } = {}) {
       const progress = { attempts: 0, outcomeUnknown: false };
-      const mayRepeat = (status: number | undefined) => status === 429;
-      const repetition = { maxAttempts, mayRepeat, progress };
-      const result = await call("subscribeToWebhooks", request, options, repetition);
+      const result = await call("subscribeToWebhooks", request, options, { maxAttempts, progress });
       if (result.status === 200) return result.body;
       throw new ProblemError(result, progress);
     },

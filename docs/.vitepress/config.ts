@@ -18,7 +18,7 @@ const MENU = [
     States: "/states",
     "Error codes": "/problems",
     Extensions: "/extensions",
-    Changelog: "/changelog",
+    "What changed": "/changelog",
   }),
   section("Merchants", {
     Start: "/guides/start",

@@ -4,10 +4,17 @@ import { operationsOf } from "./operations.ts";
 import { step, toPointer } from "./pointer.ts";
 import { createFindViolations } from "./schemas.ts";
 
-/** An entry of `x-source`: the origin of an element of the contract. */
+/** An entry of `x-source`: the origin of an element of the contract. A decision may fill a clause that says "not shown". */
 export type Source =
   | { readonly kind: "specified"; readonly clause: string }
-  | { readonly kind: "decided"; readonly decision: string };
+  | { readonly kind: "decided"; readonly decision: string; readonly fills?: string };
+
+/** An `x-retry`: what a call has done, and whether to repeat it. */
+export type Retry = {
+  readonly outcome: "nothing" | "unknown" | "recorded";
+  readonly repeat: "never" | "same" | "changed";
+  readonly when?: "retry-after" | "backoff" | "cause-gone";
+};
 
 export type Example = { readonly name: string; readonly value: unknown };
 
@@ -19,6 +26,8 @@ export type Operation = {
   readonly requests: readonly Example[];
   /** The examples of each response. Problems have two media types with the same examples. */
   readonly responses: readonly (Example & { readonly status: number })[];
+  /** What the document says of each response and, without a status, of no response; none where it says nothing. */
+  readonly retries: readonly (Retry & { readonly status?: number })[];
 };
 
 export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly body: unknown };
@@ -59,6 +68,10 @@ function toOperations(document: Node): Operation[] {
       responses: responses.flatMap(([status, response]) =>
         examplesIn(document, response).map((example) => ({ ...example, status: Number(status) })),
       ),
+      retries: [["", operation] as const, ...responses].flatMap(([status, part]) => {
+        const { "x-retry": retry } = follow(document, part) as { "x-retry"?: Retry };
+        return retry ? [{ ...retry, ...(status && { status: Number(status) }) }] : [];
+      }),
     };
   });
 }

@@ -230,6 +230,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   "x-retry": informs,
   "x-portability": { ...informs, newIn31: true },
   "x-transitions": { limits: "nothing", compare: compare.transitions },
+  "x-waiting-period": { limits: "nothing", compare: opaque },
   "x-event-categories": { limits: "nothing", compare: compare.knownListsByName },
 };
 

@@ -23,7 +23,7 @@ export type LaterDocument = { readonly document: Node; readonly additions: reado
 type Edit = { readonly pointer: string; readonly value: unknown };
 type Grown = { readonly addition: Addition; readonly edits: readonly Edit[] };
 
-const SOURCE = [{ kind: "decided", decision: "D28" }];
+const SOURCE = [{ kind: "decided", decision: "D28", fills: "13.2" }];
 const DESCRIPTION = "Added by a later version.";
 
 /**
@@ -95,7 +95,7 @@ const GROWING = Object.keys(KEYWORDS).filter((keyword) => {
 
 function growLists(document: Node, schemas: readonly Used[], draw: Draw): Grown[] {
   return schemas.flatMap(({ pointer, schema, sides }) =>
-    GROWING.filter((keyword) => keyword in schema).map((keyword): Grown => {
+    GROWING.filter((keyword) => keyword in schema && !("const" in schema)).map((keyword): Grown => {
       const name = `LATER_${drawWord(draw, `value ${pointer}`).toUpperCase()}`;
       return {
         addition: { kind: "VALUE", pointer, name, value: name, inResponses: sides.has("response") },
@@ -157,10 +157,11 @@ function copyEvent(document: Node, known: string, name: string): Edit[] {
   const [method, operation] = members(item)[0] ?? ["post", {}];
   const body = find(document, `/webhooks${step(known)}/${method}/requestBody`)[1] as Node;
   const [mediaType, media] = members(body.content)[0] ?? ["", {}];
-  const schema = find(
+  const [schemaAt, schema] = find(
     document,
     `/webhooks${step(known)}/${method}/requestBody/content${step(mediaType)}/schema`,
-  )[1];
+  );
+  const dataAt = `${schemaAt}/properties/data`;
   const title = name.split(/[._]/).map(capitalize).join("");
   const { examples: _of, ...withoutExamples } = media;
   const content = {
@@ -171,9 +172,21 @@ function copyEvent(document: Node, known: string, name: string): Edit[] {
     { pointer: `/webhooks${step(name)}`, value: { [method]: copied } },
     {
       pointer: `/components/schemas/${title}Event`,
-      value: setAt(schema as Node, "/properties/type/const", name),
+      value: ["/properties/type/const", "/properties/type/enum"].reduce<Node>(
+        (changed, at) => setAt(changed, at, at.endsWith("const") ? name : [name]),
+        setAt(schema as Node, "/properties/data", withoutConstants(find(document, dataAt)[1] as Node)),
+      ),
     },
   ];
+}
+
+/** A further event follows events of any status of its resource, and has the data of those. */
+function withoutConstants(data: Node): Node {
+  const properties = members(data.properties).map(([name, { const: constant, ...property }]) => [
+    name,
+    constant === undefined ? property : { ...property, maxLength: 64 },
+  ]);
+  return { ...data, properties: Object.fromEntries(properties) };
 }
 
 /** Names the further events wherever the document lists events, and in the category of the event that they resemble. */

@@ -578,7 +578,7 @@ export interface components {
          *
          *     | status | meaning |
          *     |---|---|
-         *     | `PENDING` | It waits until three business days after the original payment was settled. |
+         *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
          *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
          *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
          *
@@ -586,7 +586,7 @@ export interface components {
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+        /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
         ReturnedReference: string | null;
         /** @description The bank holidays that its wait skips, the earliest first. */
         SkippedHolidays: string[];
@@ -607,7 +607,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
@@ -636,7 +636,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
@@ -648,7 +648,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
@@ -657,7 +657,7 @@ export interface components {
             paymentStatus: components["schemas"]["RefundStatus"];
             /** @description Identifier of the payment that was refunded. */
             originalPaymentId: string;
-            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
             /** @description The text for the receiving bank. */
             softDescriptor: string | null;
@@ -682,8 +682,8 @@ export interface components {
             nextCursor: string | null;
         };
         /**
-         * Format: uri
-         * @description The kind of problem, one for each `errorCode`.
+         * Format: uri-reference
+         * @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text.
          */
         ProblemType: string;
         /** @description The kind of problem in a few words, the same for every problem of its kind. */
@@ -710,12 +710,13 @@ export interface components {
              *     | `INVALID_REQUEST` | 400 | The call is malformed, or its body doesn't match this contract; see `violations`. |
              *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired; see `WWW-Authenticate`. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
+             *     | `REFUNDS_HELD` | 403 | The service holds your refunds for now, and no refund was made. |
              *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
              *     | `PAYMENT_NOT_FOUND` | 404 | You have no payment with this `paymentId`. |
              *     | `METHOD_NOT_ALLOWED` | 405 | The path does not support this method; `Allow` lists those that it does. |
              *     | `NOT_ACCEPTABLE` | 406 | `Accept` rules out JSON. |
              *     | `REQUEST_TIMEOUT` | 408 | The body came too slowly. |
-             *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record holds this `requestKey` already; see `existing`. |
+             *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record has this `requestKey` already; see `existing`. |
              *     | `SUBSCRIPTION_LIMIT` | 409 | You have 100 live subscriptions. |
              *     | `PAYLOAD_TOO_LARGE` | 413 | The body is larger than 64 KiB. |
              *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | The body is not plain UTF-8 JSON. |
@@ -723,7 +724,7 @@ export interface components {
              *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
              */
-            errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "PAYMENT_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE" | (string & {});
+            errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "REFUNDS_HELD" | "NOT_FOUND" | "PAYMENT_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE" | (string & {});
             /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
@@ -739,7 +740,7 @@ export interface components {
         };
         /** @description A call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
-            /** @description The kind of problem, one for each `errorCode`. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -752,14 +753,14 @@ export interface components {
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description The errors of the body, one violation for each, at most 20. A malformed call, and a body with a duplicate key or beyond
-             *     the limits of its depth, fields and names, get that error alone.
+             * @description The errors of the body, one violation for each, at most 20. A malformed call, a body that can't be read as one object, and a
+             *     duplicate key get that error alone.
              */
             violations: components["schemas"]["Violation"][];
         };
         /** @description An error (RFC 9457). After a 4xx this call has changed nothing; after a 5xx it may have been carried out. */
         Problem: {
-            /** @description The kind of problem, one for each `errorCode`. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -791,7 +792,7 @@ export interface components {
         /** @description Identifier of the payment that was refunded. */
         OriginalPaymentId: string;
         /**
-         * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
+         * @description The payment record that has the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
          *     to tell your own refund, whose response was lost, from another one.
          */
@@ -803,14 +804,14 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
              *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             paymentStatus?: components["schemas"]["RefundStatus"];
-            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
             clientReferenceId?: components["schemas"]["ReturnedReference"];
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
@@ -821,7 +822,7 @@ export interface components {
         };
         /** @description A refund whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
-            /** @description The kind of problem, one for each `errorCode`. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -834,7 +835,7 @@ export interface components {
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
+             * @description The payment record that has the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
              *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
              *     to tell your own refund, whose response was lost, from another one.
              */
@@ -860,7 +861,7 @@ export interface components {
         };
         /** @description A transition that an original payment can't make from its current status. */
         ImpossibleMoveProblem: {
-            /** @description The kind of problem, one for each `errorCode`. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -1100,6 +1101,7 @@ export interface components {
             /**
              * @description Selects single events.
              * @constant
+             * @enum {string}
              */
             type: "EVENT";
             /** @description Names of events, as a list even if there is only one. Duplicates count once. */
@@ -1118,6 +1120,7 @@ export interface components {
             /**
              * @description Selects categories of events.
              * @constant
+             * @enum {string}
              */
             type: "CATEGORY";
             /** @description Categories, as a list even if there is only one. Duplicates count once. */
@@ -1131,6 +1134,7 @@ export interface components {
             /**
              * @description Selects every event.
              * @constant
+             * @enum {string}
              */
             type: "ALL";
             /** @description Ignored. */
@@ -1193,7 +1197,7 @@ export interface components {
         };
         /**
          * Format: int32
-         * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
+         * @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
          */
         EventSequence: number;
         /** @description An event that was emitted. */
@@ -1204,7 +1208,7 @@ export interface components {
             type: string;
             /** @description The payment, account or customer that the event is about. */
             resourceId: string;
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /**
              * Format: date-time
@@ -1240,7 +1244,7 @@ export interface components {
             type: "account.linked" | "account.unlinked" | "customer.created";
             /** @description The account or customer that it is about. */
             resourceId: string;
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
         };
         /**
@@ -1353,6 +1357,7 @@ export interface components {
          * @description What goes wrong. Of calls:
          *
          *     - `UNAVAILABLE`, `RATE_LIMITED`, `INTERNAL_ERROR`: nothing is done, and the response is a 503, a 429 or a 500.
+         *     - `REFUNDS_HELD`: no refund is made, and the response is the 403 of a merchant whose refunds are held. It happens to refunds only.
          *     - `SLOW`: the call is done at once, and its response is held for `delayMs`.
          *     - `CLOSED_BEFORE`: the connection is closed, and nothing is done.
          *     - `CLOSED_AFTER`: the call is done, and the connection is closed without a response.
@@ -1373,7 +1378,7 @@ export interface components {
          *     - `BURST`: together with it come others at once, so that there are `copies`. Each is a different event of the same type, with its own `webhook-id`, and about another resource, which the sandbox does not have.
          * @enum {string}
          */
-        FaultKind: "UNAVAILABLE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SLOW" | "CLOSED_BEFORE" | "CLOSED_AFTER" | "TRUNCATED" | "BAD_GATEWAY" | "TWICE" | "OUT_OF_ORDER" | "LATE" | "NEVER" | "WRONG_SECRET" | "TAMPERED" | "STALE_TIMESTAMP" | "UNKNOWN_EVENT" | "BURST";
+        FaultKind: "UNAVAILABLE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "REFUNDS_HELD" | "SLOW" | "CLOSED_BEFORE" | "CLOSED_AFTER" | "TRUNCATED" | "BAD_GATEWAY" | "TWICE" | "OUT_OF_ORDER" | "LATE" | "NEVER" | "WRONG_SECRET" | "TAMPERED" | "STALE_TIMESTAMP" | "UNKNOWN_EVENT" | "BURST";
         /** @description A call or a delivery that a fault happened to. */
         FaultHit: {
             /**
@@ -1396,6 +1401,7 @@ export interface components {
              * @description What goes wrong. Of calls:
              *
              *     - `UNAVAILABLE`, `RATE_LIMITED`, `INTERNAL_ERROR`: nothing is done, and the response is a 503, a 429 or a 500.
+             *     - `REFUNDS_HELD`: no refund is made, and the response is the 403 of a merchant whose refunds are held. It happens to refunds only.
              *     - `SLOW`: the call is done at once, and its response is held for `delayMs`.
              *     - `CLOSED_BEFORE`: the connection is closed, and nothing is done.
              *     - `CLOSED_AFTER`: the call is done, and the connection is closed without a response.
@@ -1469,6 +1475,7 @@ export interface components {
              * @description What goes wrong. Of calls:
              *
              *     - `UNAVAILABLE`, `RATE_LIMITED`, `INTERNAL_ERROR`: nothing is done, and the response is a 503, a 429 or a 500.
+             *     - `REFUNDS_HELD`: no refund is made, and the response is the 403 of a merchant whose refunds are held. It happens to refunds only.
              *     - `SLOW`: the call is done at once, and its response is held for `delayMs`.
              *     - `CLOSED_BEFORE`: the connection is closed, and nothing is done.
              *     - `CLOSED_AFTER`: the call is done, and the connection is closed without a response.
@@ -1693,10 +1700,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description Too many calls. Wait as long as `Retry-After` says; this call has not used up its `requestKey`. A call that gets 503
-         *     doesn't count, unless too many of your own calls wait for one payment.
-         */
+        /** @description Too many calls, and nothing was done. Wait as long as `Retry-After` says, then send the same call again. */
         RateLimited: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1709,7 +1713,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description An error on our side. Whether the call was carried out is unknown: repeat a refund with the same `requestKey`. */
+        /** @description An error on our side. Whether the call was carried out is unknown; send the same call again. */
         InternalError: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1722,8 +1726,8 @@ export interface components {
             };
         };
         /**
-         * @description We can't serve the call now, or can't verify its access token. Wait as long as `Retry-After` says, then repeat it with the
-         *     same `requestKey`.
+         * @description We can't serve the call now, or can't verify its access token. Whether it was carried out is unknown. Wait as long as `Retry-After`
+         *     says, then send the same call again.
          */
         Unavailable: {
             headers: {
@@ -1748,7 +1752,7 @@ export interface components {
                 "application/json": components["schemas"]["Debit"];
             };
         };
-        /** @description The body did not arrive in time. */
+        /** @description The body did not arrive in time, and nothing was done. Send the same call again. */
         RequestTimeout: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];

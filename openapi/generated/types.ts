@@ -13,13 +13,15 @@ export interface paths {
          * Issue a refund
          * @description Refunds all or part of an earlier payment. The response is the refund with its first status:
          *
-         *     - `PENDING` while the original payment is processing, or was settled less than three business days ago, and in rare
-         *       cases for longer, because we hold refunds for a while;
+         *     - `PENDING` while the original payment is processing, or was settled less than three business days ago;
          *     - `AUTHORIZED` when it was settled three business days ago or more: money is moving;
-         *     - `TERMINAL_FAILED`, with `errorDetails`, when the payment can't be refunded.
+         *     - `TERMINAL_FAILED`, with `errorDetails`, when the payment can't be refunded by this amount.
          *
-         *     A `requestKey` works once: every later call with it gets 409, even an identical one. Needs the scope
-         *     `refunds`.
+         *     The interface sets no limit on the age of a payment, and neither does this contract.
+         *
+         *     After a lost response, repeat the call with the **same** `requestKey`: a key makes at most one refund, so no repeat refunds
+         *     twice. A `requestKey` works once: if the refund exists, the repeat gets 409 with that refund as it is now, in `existing`. Needs
+         *     the scope `refunds`.
          */
         post: operations["issueRefund"];
         delete?: never;
@@ -39,10 +41,11 @@ export interface paths {
         put?: never;
         /**
          * Subscribe to webhooks
-         * @description Registers the URL to which events are delivered: all events, those of some categories, or single ones. Each call makes a
-         *     new subscription, even for an address that already has one; a merchant can have 100 live subscriptions. A subscription
-         *     gets events that happen after it was made, and ends when its `url` responds to a delivery with 410. Needs the scope
-         *     `webhooks`.
+         * @description Registers the URL to which events are delivered: all events, those of some categories, or single ones. After a lost response,
+         *     send the same call again: a call that equals a live subscription of yours (the same `url` and `secretKey`, the same `type`, and
+         *     the same set of `details`) makes no other one, and gets its `subscriptionKey`. You can have 100 live subscriptions. A
+         *     subscription gets events that happen after it was made, and ends when its `url` responds to a delivery with 410. Needs the
+         *     scope `webhooks`.
          */
         post: operations["subscribeToWebhooks"];
         delete?: never;
@@ -259,14 +262,14 @@ export interface components {
             /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
             /**
-             * @description Your own identifier of this refund, kept with it for reconciliation and returned with it. You make sure that it is unique;
-             *     the service doesn't check that.
+             * @description Your own identifier of this refund, kept with it for reconciliation and returned as it was sent. You make sure that it is
+             *     unique; the service doesn't check that.
              */
             clientReferenceId?: string;
             /**
              * @deprecated
              * @description The misspelling of `clientReferenceId` in the interface's list of parameters. Accepted, but never returned. You can send
-             *     both if they are equal.
+             *     both if they are equal; an empty one beside the other counts as not sent.
              */
             clientRefefenceId?: string;
             /**
@@ -303,7 +306,7 @@ export interface components {
          *
          *     | status | meaning |
          *     |---|---|
-         *     | `PENDING` | It waits until three business days after the original payment was settled. |
+         *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
          *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
          *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
          *
@@ -311,7 +314,7 @@ export interface components {
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+        /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
         ReturnedReference: string | null;
         /** @description A refund, as it was when the response was sent. */
         Refund: {
@@ -322,21 +325,21 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
              *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
-            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
         };
         /**
-         * Format: uri
-         * @description The kind of problem, one for each `errorCode`.
+         * Format: uri-reference
+         * @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text.
          */
         ProblemType: string;
         /** @description The kind of problem in a few words, the same for every problem of its kind. */
@@ -363,12 +366,13 @@ export interface components {
              *     | `INVALID_REQUEST` | 400 | The call is malformed, or its body doesn't match this contract; see `violations`. |
              *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired; see `WWW-Authenticate`. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
+             *     | `REFUNDS_HELD` | 403 | The service holds your refunds for now, and no refund was made. |
              *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
              *     | `PAYMENT_NOT_FOUND` | 404 | You have no payment with this `paymentId`. |
              *     | `METHOD_NOT_ALLOWED` | 405 | The path does not support this method; `Allow` lists those that it does. |
              *     | `NOT_ACCEPTABLE` | 406 | `Accept` rules out JSON. |
              *     | `REQUEST_TIMEOUT` | 408 | The body came too slowly. |
-             *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record holds this `requestKey` already; see `existing`. |
+             *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record has this `requestKey` already; see `existing`. |
              *     | `SUBSCRIPTION_LIMIT` | 409 | You have 100 live subscriptions. |
              *     | `PAYLOAD_TOO_LARGE` | 413 | The body is larger than 64 KiB. |
              *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | The body is not plain UTF-8 JSON. |
@@ -376,7 +380,7 @@ export interface components {
              *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
              */
-            errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "PAYMENT_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE" | (string & {});
+            errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "REFUNDS_HELD" | "NOT_FOUND" | "PAYMENT_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE" | (string & {});
             /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
@@ -392,7 +396,7 @@ export interface components {
         };
         /** @description A call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
-            /** @description The kind of problem, one for each `errorCode`. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -405,14 +409,14 @@ export interface components {
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description The errors of the body, one violation for each, at most 20. A malformed call, and a body with a duplicate key or beyond
-             *     the limits of its depth, fields and names, get that error alone.
+             * @description The errors of the body, one violation for each, at most 20. A malformed call, a body that can't be read as one object, and a
+             *     duplicate key get that error alone.
              */
             violations: components["schemas"]["Violation"][];
         };
         /** @description An error (RFC 9457). After a 4xx this call has changed nothing; after a 5xx it may have been carried out. */
         Problem: {
-            /** @description The kind of problem, one for each `errorCode`. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -428,7 +432,7 @@ export interface components {
         /** @description Identifier of the payment that was refunded. */
         OriginalPaymentId: string;
         /**
-         * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
+         * @description The payment record that has the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
          *     to tell your own refund, whose response was lost, from another one.
          */
@@ -440,14 +444,14 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
              *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             paymentStatus?: components["schemas"]["RefundStatus"];
-            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
             clientReferenceId?: components["schemas"]["ReturnedReference"];
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
@@ -458,7 +462,7 @@ export interface components {
         };
         /** @description A refund whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
-            /** @description The kind of problem, one for each `errorCode`. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -471,7 +475,7 @@ export interface components {
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
+             * @description The payment record that has the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
              *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
              *     to tell your own refund, whose response was lost, from another one.
              */
@@ -490,6 +494,7 @@ export interface components {
             /**
              * @description Selects single events.
              * @constant
+             * @enum {string}
              */
             type: "EVENT";
             /** @description Names of events, as a list even if there is only one. Duplicates count once. */
@@ -508,6 +513,7 @@ export interface components {
             /**
              * @description Selects categories of events.
              * @constant
+             * @enum {string}
              */
             type: "CATEGORY";
             /** @description Categories, as a list even if there is only one. Duplicates count once. */
@@ -521,6 +527,7 @@ export interface components {
             /**
              * @description Selects every event.
              * @constant
+             * @enum {string}
              */
             type: "ALL";
             /** @description Ignored. */
@@ -546,7 +553,7 @@ export interface components {
             /** @description Which events the subscription gets. */
             subscriptionDetails: components["schemas"]["SubscriptionDetails"];
         };
-        /** @description The subscription that was made. */
+        /** @description The subscription that was made, or the live one that the call equals. */
         Subscription: {
             /** @description Unique key of the subscription. It can be used to unsubscribe. */
             subscriptionKey: string;
@@ -558,25 +565,21 @@ export interface components {
         EventTimestamp: string;
         /**
          * Format: int32
-         * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
+         * @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
          */
         EventSequence: number;
         /** @description The `requestKey` of the request. It tells your refund from others, even if its response was lost. */
         ReturnedRequestKey: string;
         /** @description The refund, as it was at the event. */
-        RefundEventData: {
+        PendingRefundEventData: {
             /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
             paymentId: components["schemas"]["RefundPaymentId"];
             /**
-             * @description The refund's status after this event. Ignore one that you don't know.
-             *
-             *     | status | meaning |
-             *     |---|---|
-             *     | `PENDING` | It waits for settlement, or for three business days after it. |
-             *     | `AUTHORIZED` | Money is moving. |
+             * @description The status that this event reports: the refund waits for settlement, or for three business days after it.
+             * @constant
              */
-            paymentStatus: "PENDING" | "AUTHORIZED" | (string & {});
-            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+            paymentStatus: "PENDING";
+            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
             /** @description Identifier of the payment that was refunded. */
             originalPaymentId: components["schemas"]["OriginalPaymentId"];
@@ -590,42 +593,59 @@ export interface components {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "refund.pending";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The refund, as it was at the event. */
-            data: components["schemas"]["RefundEventData"];
+            data: components["schemas"]["PendingRefundEventData"];
+        };
+        /** @description The refund, as it was at the event. */
+        AuthorizedRefundEventData: {
+            /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
+            paymentId: components["schemas"]["RefundPaymentId"];
+            /**
+             * @description The status that this event reports: money is moving.
+             * @constant
+             */
+            paymentStatus: "AUTHORIZED";
+            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+            clientReferenceId: components["schemas"]["ReturnedReference"];
+            /** @description Identifier of the payment that was refunded. */
+            originalPaymentId: components["schemas"]["OriginalPaymentId"];
+            /** @description An amount of money. */
+            amount: components["schemas"]["Amount"];
+            /** @description The `requestKey` of the request. It tells your refund from others, even if its response was lost. */
+            requestKey: components["schemas"]["ReturnedRequestKey"];
         };
         /** @description The movement of money has begun. */
         RefundAuthorizedEvent: {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "refund.authorized";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The refund, as it was at the event. */
-            data: components["schemas"]["RefundEventData"];
+            data: components["schemas"]["AuthorizedRefundEventData"];
         };
         /** @description The refund that failed, and why. */
         FailedRefundEventData: {
             /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
             paymentId: components["schemas"]["RefundPaymentId"];
             /**
-             * @description The refund's status after this event. Ignore one that you don't know.
-             *
-             *     | status | meaning |
-             *     |---|---|
-             *     | `TERMINAL_FAILED` | It failed, which is final. |
+             * @description The status that this event reports: the refund failed, which is final.
+             * @constant
              */
-            paymentStatus: "TERMINAL_FAILED" | (string & {});
-            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+            paymentStatus: "TERMINAL_FAILED";
+            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
             /** @description Identifier of the payment that was refunded. */
             originalPaymentId: components["schemas"]["OriginalPaymentId"];
@@ -641,29 +661,25 @@ export interface components {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "refund.terminal_failed";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The refund that failed, and why. */
             data: components["schemas"]["FailedRefundEventData"];
         };
         /** @description The original payment, as it was at the event. */
-        PaymentEventData: {
+        SettledPaymentEventData: {
             /** @description Identifier of the original payment. */
             paymentId: string;
             /**
-             * @description The payment's status after this event. Ignore one that you don't know.
-             *
-             *     | status | meaning |
-             *     |---|---|
-             *     | `SETTLED` | The payment was settled: the three business days of its refunds have begun. |
-             *     | `FAILED` | The debit was not successful; its refunds fail. |
-             *     | `COVERED` | The payment fell into the service's cover; its refunds fail. |
+             * @description The status that this event reports: the payment was settled, and the three business days of its refunds have begun.
+             * @constant
              */
-            status: "SETTLED" | "FAILED" | "COVERED" | (string & {});
+            status: "SETTLED";
             /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
         };
@@ -672,42 +688,69 @@ export interface components {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "payment.settled";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The original payment, as it was at the event. */
-            data: components["schemas"]["PaymentEventData"];
+            data: components["schemas"]["SettledPaymentEventData"];
+        };
+        /** @description The original payment, as it was at the event. */
+        FailedPaymentEventData: {
+            /** @description Identifier of the original payment. */
+            paymentId: string;
+            /**
+             * @description The status that this event reports: the debit was not successful, and its refunds fail.
+             * @constant
+             */
+            status: "FAILED";
+            /** @description An amount of money. */
+            amount: components["schemas"]["Amount"];
         };
         /** @description An original payment failed; its refunds fail with it. */
         PaymentFailedEvent: {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "payment.failed";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The original payment, as it was at the event. */
-            data: components["schemas"]["PaymentEventData"];
+            data: components["schemas"]["FailedPaymentEventData"];
+        };
+        /** @description The original payment, as it was at the event. */
+        CoveredPaymentEventData: {
+            /** @description Identifier of the original payment. */
+            paymentId: string;
+            /**
+             * @description The status that this event reports: the payment fell into the service's cover, and its refunds fail.
+             * @constant
+             */
+            status: "COVERED";
+            /** @description An amount of money. */
+            amount: components["schemas"]["Amount"];
         };
         /** @description An original payment fell into the service's cover; its refunds fail with it. */
         PaymentCoveredEvent: {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "payment.covered";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The original payment, as it was at the event. */
-            data: components["schemas"]["PaymentEventData"];
+            data: components["schemas"]["CoveredPaymentEventData"];
         };
         /** @description The account. */
         AccountEventData: {
@@ -719,11 +762,12 @@ export interface components {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "account.linked";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The account. */
             data: components["schemas"]["AccountEventData"];
@@ -733,11 +777,12 @@ export interface components {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "account.unlinked";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The account. */
             data: components["schemas"]["AccountEventData"];
@@ -752,11 +797,12 @@ export interface components {
             /**
              * @description Names the event.
              * @constant
+             * @enum {string}
              */
             type: "customer.created";
             /** @description When the event happened. */
             timestamp: components["schemas"]["EventTimestamp"];
-            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            /** @description Counts the events of one refund, payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /** @description The customer. */
             data: components["schemas"]["CustomerEventData"];
@@ -797,8 +843,12 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The access token lacks the scope of this operation. */
-        Forbidden: {
+        /**
+         * @description The access token lacks the scope of this operation (`FORBIDDEN`), or the service holds your refunds for now (`REFUNDS_HELD`). No
+         *     refund was made. A hold refuses only refunds that would be `AUTHORIZED` at once; repeat the call later with the same `requestKey`, or
+         *     ask us.
+         */
+        RefundForbidden: {
             headers: {
                 "WWW-Authenticate": components["headers"]["InsufficientScope"];
                 [name: string]: unknown;
@@ -835,7 +885,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body did not arrive in time. */
+        /** @description The body did not arrive in time, and nothing was done. Send the same call again. */
         RequestTimeout: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -884,10 +934,10 @@ export interface components {
             };
         };
         /**
-         * @description Too many calls. Wait as long as `Retry-After` says; this call has not used up its `requestKey`. A call that gets 503
-         *     doesn't count, unless too many of your own calls wait for one payment.
+         * @description Too many calls, and no refund was made. Wait as long as `Retry-After` says, then repeat the call with the same `requestKey`, which
+         *     this one has not used up. A call that gets 503 doesn't count, unless too many of your own calls wait for one payment.
          */
-        RateLimited: {
+        RefundRateLimited: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -899,8 +949,8 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description An error on our side. Whether the call was carried out is unknown: repeat a refund with the same `requestKey`. */
-        InternalError: {
+        /** @description An error on our side. Whether the refund exists is unknown. Repeat the call with the same `requestKey`. */
+        RefundInternalError: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -912,10 +962,10 @@ export interface components {
             };
         };
         /**
-         * @description We can't serve the call now, or can't verify its access token. Wait as long as `Retry-After` says, then repeat it with the
-         *     same `requestKey`.
+         * @description We can't serve the call now, or can't verify its access token. Whether the refund exists is unknown. Wait as long as `Retry-After`
+         *     says, then repeat the call with the same `requestKey`.
          */
-        Unavailable: {
+        RefundUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -927,7 +977,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The subscription was made. */
+        /** @description The subscription is live. A call that equals a live subscription gets the key of that one. */
         Subscribed: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -950,9 +1000,64 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
+        /** @description The access token lacks the scope of this operation. */
+        Forbidden: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["InsufficientScope"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description You have 100 live subscriptions. End one first: respond to one of its deliveries with 410. */
         SubscriptionLimit: {
             headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many calls, and no subscription was made. Wait as long as `Retry-After` says, then send the same call again. */
+        SubscriptionRateLimited: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description An error on our side. Whether the subscription was made is unknown. Send the same call again: an equal subscription is not made
+         *     twice.
+         */
+        SubscriptionInternalError: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description We can't serve the call now, or can't verify its access token. Whether the subscription was made is unknown. Wait as long as
+         *     `Retry-After` says, then send the same call again: an equal subscription is not made twice.
+         */
+        SubscriptionUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
@@ -1056,16 +1161,16 @@ export interface operations {
             201: components["responses"]["RefundIssued"];
             400: components["responses"]["InvalidRefundRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["RefundForbidden"];
             404: components["responses"]["PaymentNotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["DuplicateRequestKey"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            429: components["responses"]["RefundRateLimited"];
+            500: components["responses"]["RefundInternalError"];
+            503: components["responses"]["RefundUnavailable"];
         };
     };
     subscribeToWebhooks: {
@@ -1091,9 +1196,9 @@ export interface operations {
             409: components["responses"]["SubscriptionLimit"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            429: components["responses"]["SubscriptionRateLimited"];
+            500: components["responses"]["SubscriptionInternalError"];
+            503: components["responses"]["SubscriptionUnavailable"];
         };
     };
     onRefundPending: {

@@ -19,11 +19,14 @@ type Options = { interface?: string; decisions?: string; answersInterface?: bool
 type Ids = {
   readonly specified: ReadonlySet<string>;
   readonly decided: ReadonlySet<string>;
+  /** The clauses that only say that something is not shown, and the decisions that fill each. */
+  readonly open: ReadonlyMap<string, readonly string[]>;
   /** What the document names. */
   readonly named: Set<string>;
 };
 
-const FORM = '{ kind: specified, clause: "2.3" } or { kind: decided, decision: D07 }';
+const FORM =
+  '{ kind: specified, clause: "2.3" }, { kind: decided, decision: D13 } or { kind: decided, decision: D22, fills: "10.4" }';
 const ADD = "add `x-source` with the clauses of the interface or the decisions that it comes from";
 
 /**
@@ -43,6 +46,7 @@ export function createSourceRule(folder: string): Rule<Options> {
       decided: new Set(
         readFileSync(resolve(folder, decisions), "utf8").match(/(?<=^### )D\d{2}[a-z]?(?= )/gm),
       ),
+      open: openClauses(text),
       named: new Set(),
     };
     return {
@@ -68,6 +72,13 @@ export function createSourceRule(folder: string): Rule<Options> {
       Schema(schema, ctx) {
         checkProperties(schema, ctx);
         checkValues(schema, ids, ctx);
+        if (isNode(schema["x-waiting-period"]))
+          checkSources(
+            schema["x-waiting-period"].source,
+            ctx.location.child(["x-waiting-period", "source"]),
+            ids,
+            ctx,
+          );
         for (const [index, transition] of toList(schema["x-transitions"]).entries()) {
           const at = ctx.location.child(["x-transitions", index, "source"]);
           checkSources(isNode(transition) ? transition.source : undefined, at, ids, ctx);
@@ -100,15 +111,34 @@ function checkSources(list: unknown, location: Location, ids: Ids, ctx: Context)
 }
 
 function violationOf(source: unknown, ids: Ids): string | undefined {
-  const { kind, clause, decision, ...others } = isNode(source) ? source : {};
+  const { kind, clause, decision, fills, ...others } = isNode(source) ? source : {};
   const id = kind === "specified" ? clause : decision;
   const isOfForm = (clause === undefined) !== (decision === undefined) && Object.keys(others).length === 0;
   // An unquoted 12.10 is the number 12.1, which is another clause.
   if ((kind !== "specified" && kind !== "decided") || typeof id !== "string" || !isOfForm)
     return `${JSON.stringify(source)} is no source: write ${FORM}.`;
   ids.named.add(id);
-  const isKnown = ids[kind].has(id);
-  return isKnown ? undefined : `The ${kind === "specified" ? "clause" : "decision"} ${id} does not exist.`;
+  if (!ids[kind].has(id)) return `The ${kind === "specified" ? "clause" : "decision"} ${id} does not exist.`;
+  if (kind === "specified" && ids.open.has(id))
+    return `The clause ${id} only says what is not shown: name the decision that \`fills\` it.`;
+  const filled = [...ids.open].flatMap(([open, by]) => (kind === "decided" && by.includes(id) ? open : []));
+  if (filled.length === 0 && fills === undefined) return undefined;
+  ids.named.add(String(fills));
+  if (filled.includes(String(fills))) return undefined;
+  return `${id} fills ${filled.join(" or ") || "no clause"}: ${filled.length > 0 ? "say which in" : "remove"} \`fills\`.`;
+}
+
+/** The clauses whose text says "not shown", with the decisions in the comment below. */
+function openClauses(text: string): Map<string, string[]> {
+  const sections = [...text.matchAll(/^### (\d+\.\d+) (.*\n[^#]*)/gm)].filter(([section]) =>
+    /not\s+shown/.test(section),
+  );
+  return new Map(
+    sections.map(([section, id = ""]) => [
+      id,
+      /<!-- decided: (.+?) -->/.exec(section)?.[1]?.split(", ") ?? [],
+    ]),
+  );
 }
 
 /** A property that is a `$ref` has its source in the target. */
@@ -127,9 +157,11 @@ function checkProperties(schema: DocumentNode, ctx: Context): void {
 
 /** Each value of an enumeration has a list of sources in `x-enum-source`, and nothing else has. */
 function checkValues(schema: DocumentNode, ids: Ids, ctx: Context): void {
+  // A constant has the source of its property, and may have an `enum` for generators that read no `const`.
+  const isConstant = "const" in schema && toList(schema.enum).length === 1;
   const values = keywordsHolding("values").flatMap((keyword) => toList(schema[keyword]).map(String));
   const table = isNode(schema["x-enum-source"]) ? schema["x-enum-source"] : undefined;
-  if (table === undefined && isCondition(ctx)) return;
+  if (table === undefined && (isConstant || isCondition(ctx))) return;
   for (const value of values.filter((name) => !Object.hasOwn(table ?? {}, name)))
     ctx.report({ message: `The value \`${value}\` has no source: add it to \`x-enum-source\`.` });
   for (const [value, sources] of Object.entries(table ?? {})) {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { type Contract, readContract, type Source } from "../../openapi/document/contract.ts";
+import { headingsOf } from "../../openapi/document/headings.ts";
 import { locationName } from "../../openapi/document/location-name.ts";
 import { isNode, type Node, walk } from "../../openapi/document/node.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
@@ -48,7 +49,24 @@ export function toPage(text: string, file: string): string {
   return resolveLinks(whole, file, file);
 }
 
+/** Puts what each decision decides, in one sentence, where the text has a comment. Throws for a decision that begins with none. */
+function fillDecisions(text: string): string {
+  const rows = headingsOf(text).flatMap(({ text: title, anchor }) => {
+    const [, id, name] = /^(D\d{2}[a-z]?) (.*)/.exec(title) ?? [];
+    if (id === undefined) return [];
+    const [, section = ""] = text.split(`\n### ${id} `);
+    const [paragraph = ""] = (section.split("\n**Decided:** ")[1] ?? "").split("\n\n");
+    const [first = ""] = /^.+?\.(?=\s|$)/s.exec(paragraph) ?? [];
+    const sentence = first.replaceAll("\n", " ").replace(/^[a-z]/, (letter) => letter.toUpperCase());
+    if (!/^\S+ \S+ .*\.$/.test(sentence))
+      throw new Error(`docs/decisions.md: ${id} has to begin with one whole sentence after "Decided:".`);
+    return [`| [${id}](#${anchor}) ${name} | ${sentence} |`];
+  });
+  return text.replace("<!-- one line each -->", ["| decision | decided |", "|---|---|", ...rows].join("\n"));
+}
+
 const FILLED: Readonly<Record<string, (text: string) => string>> = {
+  "docs/decisions.md": fillDecisions,
   "docs/interface.md": fillClauses,
   "docs/problems.md": fillProblems,
   "docs/states.md": fillStates,
@@ -99,7 +117,10 @@ function fillClauses(text: string): string {
         one.startsWith("D"),
       );
       const facts = [
-        ["In the contract", [...new Set(elements.map(({ name }) => `\`${name}\``))]],
+        [
+          /not\s+shown/.test(section) ? "Filled in the contract by" : "In the contract",
+          [...new Set(elements.map(({ name }) => `\`${name}\``))],
+        ],
         ["Decisions", [...new Set(decisions)].sort().map(linkTo)],
       ] as const;
       const lines = facts
@@ -115,13 +136,17 @@ export function citationsIn(document: Node): { name: string; ids: string[] }[] {
   return [...walk(document, DATA)].flatMap(({ path, part }) => {
     const key = path.at(-1);
     const isList =
-      Array.isArray(part) && (key === "x-source" || (key === "source" && path.includes("x-transitions")));
+      Array.isArray(part) &&
+      (key === "x-source" || (key === "source" && /x-(transitions|waiting-period)/.test(path.join())));
     const isValue = Array.isArray(part) && path.at(-2) === "x-enum-source";
     if (!isList && !isValue) return [];
     const holder = isValue ? [...path.slice(0, -2), `=${key}`] : path.slice(0, -1);
-    return [{ name: locationName(holder), ids: (part as Source[]).map(idOf) }];
+    const ids = (part as Source[]).flatMap((source) => [idOf(source), ...fillsOf(source)]);
+    return [{ name: locationName(holder), ids }];
   });
 }
+
+const fillsOf = (source: Source) => (source.kind === "decided" && source.fills ? [source.fills] : []);
 
 type Transition = { from: string | null; to: string; when: string; source: readonly Source[] };
 

@@ -17,6 +17,9 @@ const DATA = ["example", "examples", "default", "const", "x-source", "x-enum-sou
 /** Matches every text without U+0000. It only excludes broken text, and would be noise at every field. */
 const TEXT_PATTERN = "^[^\\x00]*$";
 
+/** Where links in the texts of a document lead: to the site of a sandbox. */
+const SITE = "http://127.0.0.1:3000/docs/";
+
 const OPTIONS = {
   disableTelemetry: true,
   maxDisplayedEnumValues: 20,
@@ -28,6 +31,10 @@ const OPTIONS = {
 export async function renderReference(name: ReferenceName): Promise<string> {
   const document = structuredClone(readContract(name).document) as Draft;
   hideNoise(document);
+  const { info, externalDocs } = document as { info: Draft; externalDocs?: Draft };
+  // These links work wherever the site is.
+  info.description = String(info.description).replaceAll(SITE, "");
+  if (externalDocs) externalDocs.url = String(externalDocs.url).replace(SITE, "");
   addBadges(document);
   const html = await withTempDir(async (folder) => {
     const [source, template, output] = ["document.json", "template.hbs", "index.html"].map((file) =>
@@ -48,11 +55,13 @@ function readTemplate(): string {
   return read("reference.hbs").replace("{{{styles}}}", () => styles);
 }
 
-/** Hides a pattern that says nothing, and conditions, because Redoc shows each branch as another schema. */
+/** Hides a pattern that says nothing, the missing type of a choice, and conditions, because Redoc shows each branch as another schema. */
 function hideNoise(document: Draft): void {
   for (const { part } of walk(document, DATA)) {
     if (!isNode(part)) continue;
     if (part.pattern === TEXT_PATTERN) delete (part as Draft).pattern;
+    // Redoc calls a choice without a type "any".
+    if ("oneOf" in part && part.type === undefined) (part as Draft).type = "object";
     if (!("if" in part && "then" in part)) continue;
     for (const keyword of ["if", "then", "else"]) delete (part as Draft)[keyword];
   }
@@ -84,12 +93,18 @@ function addToValues(schema: Draft, values: Readonly<Record<string, Source[]>>):
   if (Object.keys(apart).length > 0) schema["x-enumDescriptions"] = apart;
 }
 
-/** Links to the clauses and decisions that an element comes from. */
+/** Links to the clauses and decisions that an element comes from, and to those that a decision fills. */
 export function badgesOf(sources: readonly Source[]): string {
+  const link = (kind: string, id: string, text: string) => {
+    const { title, page, anchor } = findHeading(id);
+    const plain = title.replaceAll(/[`"&<>]/g, "");
+    return `<a class="source ${kind}" href="${page}.html#${anchor}" title="${plain}">${text}</a>`;
+  };
   const links = sources.map((source) => {
-    const { title, page, anchor } = findHeading(idOf(source));
-    const text = title.replaceAll(/[`"&<>]/g, "");
-    return `<a class="source ${source.kind}" href="${page}.html#${anchor}" title="${text}">${source.kind} ${idOf(source)}</a>`;
+    const id = idOf(source);
+    const fills = source.kind === "decided" ? source.fills : undefined;
+    const badge = link(source.kind, id, `${source.kind} ${id}`);
+    return fills === undefined ? badge : `${badge}${link("fills", fills, `fills ${fills}`)}`;
   });
   return `<span class="sources">${links.join(" ")}</span>`;
 }

@@ -22,6 +22,7 @@ export async function toOpenApi30(document: Node): Promise<Node> {
     servers: document.servers,
     security: withoutScopes(document.security),
     tags: document.tags,
+    externalDocs: document.externalDocs,
     paths: mapOperations(paths, (operation) => withCallbacks(operation, asNode(webhooks))),
     components,
   };

@@ -33,6 +33,12 @@ export const PROBLEMS = {
     title: "Forbidden",
     detail: "The access token lacks the scope that this operation needs.",
   },
+  REFUNDS_HELD: {
+    status: 403,
+    title: "Refunds held",
+    detail:
+      "The service holds your refunds for now, so no refund was made. Send the call again later with the same requestKey, or ask us.",
+  },
   NOT_FOUND: {
     status: 404,
     title: "Not found",
@@ -185,7 +191,7 @@ export function toProblemBody(problem: ProblemResponse, requestId: string) {
   const { status, title, detail: usual } = PROBLEMS[problem.code];
   const detail = problem.detail ?? usual;
   return {
-    type: `urn:problem:${problem.code.toLowerCase().replaceAll("_", "-")}`,
+    type: `/problems/${problem.code.toLowerCase().replaceAll("_", "-")}`,
     title,
     status,
     detail,

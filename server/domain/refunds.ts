@@ -96,13 +96,8 @@ function refusal(original: Original, amountCents: number): RefundErrorCode | und
  *
  * @param amountCents the amount to refund, in cents
  * @param at.now the domain's time (D30)
- * @param at.held whether refunds of its merchant are held, so that none is authorized for now
  */
-export function firstStatus(
-  original: Original,
-  amountCents: number,
-  { now, held = false }: { now: Date; held?: boolean },
-): FirstStatus {
+export function firstStatus(original: Original, amountCents: number, { now }: { now: Date }): FirstStatus {
   const errorCode = refusal(original, amountCents);
   if (errorCode) return { paymentStatus: "TERMINAL_FAILED", ...failure(errorCode) };
   if (original.status === "PROCESSING") return { paymentStatus: "PENDING", dueAt: null };
@@ -110,7 +105,7 @@ export function firstStatus(
     throw new Error(`payment ${original.paymentId} is settled, but has no date of settlement`);
 
   const dueAt = refundDueAt(original.settledAt);
-  return dueAt <= now && !held ? { paymentStatus: "AUTHORIZED" } : { paymentStatus: "PENDING", dueAt };
+  return dueAt <= now ? { paymentStatus: "AUTHORIZED" } : { paymentStatus: "PENDING", dueAt };
 }
 
 /** The transition of a refund in this status at a trigger; undefined when there is none (D17). */

@@ -1,5 +1,5 @@
 import type { Schemas } from "../contract/document.ts";
-import type { Handler, ValidRequest } from "../contract/operations.ts";
+import type { Handler, RequestBody, ValidRequest } from "../contract/operations.ts";
 import { unavailable, type Violation } from "../contract/problem.ts";
 import { type DomainClock, toDomainTime } from "../domain/clock.ts";
 import { toRefundView } from "../domain/events.ts";
@@ -14,8 +14,9 @@ import type { NewRefund } from "../storage/payments/refunds.ts";
 const MAX_DECISIONS = 20;
 
 /**
- * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have. Throws
- * `UNAVAILABLE` when the payment changes faster than a decision about it can be saved.
+ * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have, 403 when money
+ * would move while the merchant's refunds are held (D35). Throws `UNAVAILABLE` when the payment changes faster than a decision about
+ * it can be saved.
  */
 export function issueRefund(
   store: RefundQueue,
@@ -28,14 +29,10 @@ export function issueRefund(
         { merchant, paymentId: body.paymentId },
         timeLimit,
       );
-      const refund =
-        original &&
-        decide(request, original, {
-          now: toDomainTime(realNow(), clockOffsetMs),
-          // By a clock that may be wrong, nothing becomes AUTHORIZED.
-          held: held || isWrong(),
-        });
-      if (refund && (await store.saveRefund(refund, timeLimit)))
+      const refund = original && decide(request, original, toDomainTime(realNow(), clockOffsetMs));
+      // By a clock that may be wrong, nothing becomes AUTHORIZED, either.
+      const isHeld = (held || isWrong()) && refund?.decision.paymentStatus === "AUTHORIZED";
+      if (refund && !isHeld && (await store.saveRefund(refund, timeLimit)))
         return { status: 201, body: toRefund(refund) };
 
       const existing = await store.findByRequestKey({ merchant, requestKey: body.requestKey }, timeLimit);
@@ -44,7 +41,8 @@ export function issueRefund(
       if (existing) return { code: "DUPLICATE_REQUEST_KEY", existing: existingRecord(existing) };
       // The same response for a payment that does not exist and for another merchant's (D08).
       if (!refund) return { code: "PAYMENT_NOT_FOUND" };
-      // The payment changed between load and save, so the decision is made again.
+      if (isHeld) return { code: "REFUNDS_HELD" };
+      // The payment changed, or a hold began between load and save, so the decision is made again.
     }
     throw unavailable(new Error(`the payment changed during ${MAX_DECISIONS} decisions in a row`));
   };
@@ -53,21 +51,21 @@ export function issueRefund(
 function decide(
   { merchant, body, caller, trace }: ValidRequest<"issueRefund">,
   original: Original,
-  at: { now: Date; held: boolean },
+  now: Date,
 ): NewRefund {
   const amountCents = toCents(body.amount.value);
   return {
     paymentId: createRefundId(),
     merchant,
     original,
-    decision: firstStatus(original, amountCents, at),
+    decision: firstStatus(original, amountCents, { now }),
     amountCents,
     requestKey: body.requestKey,
-    clientReferenceId: body.clientReferenceId ?? body.clientRefefenceId ?? null,
+    clientReferenceId: referenceOf(body),
     softDescriptor: body.softDescriptor || null,
     caller,
     trace,
-    now: at.now,
+    now,
   };
 }
 
@@ -89,11 +87,17 @@ function toExistingRefund(record: RefundRecord): Schemas["ExistingRecord"] {
   };
 }
 
+/** An empty spelling beside the other one counts as not sent (D01). */
+function referenceOf({ clientReferenceId, clientRefefenceId }: RequestBody<"issueRefund">): string | null {
+  return clientReferenceId || clientRefefenceId || (clientReferenceId ?? clientRefefenceId ?? null);
+}
+
 /** The two spellings of the reference must agree; a violation is reported at the misspelt one (D01, D07). */
 export function checkReferences(body: unknown): Violation[] {
   const { clientReferenceId, clientRefefenceId } = (body ?? {}) as Partial<Record<string, unknown>>;
   if (typeof clientReferenceId !== "string" || typeof clientRefefenceId !== "string") return [];
-  if (clientReferenceId === clientRefefenceId) return [];
+  if (clientReferenceId === "" || clientRefefenceId === "" || clientReferenceId === clientRefefenceId)
+    return [];
   const message = "differs from clientReferenceId; send clientReferenceId alone";
   return [{ pointer: "/clientRefefenceId", message }];
 }

@@ -39,6 +39,11 @@ async function addDocs(router: Router): Promise<void> {
     if (request.path !== "/" || !isReadInBrowser(request)) return next();
     response.redirect(303, "/docs/");
   });
+  // The `type` of a problem leads to the text about its code (D07).
+  router.get("/problems/:name", ({ params: { name } }, response, next) => {
+    if (!/^[a-z-]{1,64}$/.test(name)) return next();
+    response.redirect(303, `/docs/problems#${name.replaceAll("-", "_")}`);
+  });
   router.get("/docs", (_request, response) => response.redirect(308, "/docs/"));
   // The build writes it, with the hashes of the pages' inline scripts.
   const policy = await readFile(`${DIST}policy.txt`, "utf8").catch(() => undefined);

@@ -2,40 +2,45 @@ import type { Handler, RequestBody } from "../contract/operations.ts";
 import type { Violation } from "../contract/problem.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Bound } from "../storage/acts.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { insertSubscription } from "../storage/webhooks/subscriptions.ts";
 
 export type SubscribeParts = {
   store: Bound<{ insertSubscription: typeof insertSubscription }>;
   clock: DomainClock;
-  /** Encrypts a secret before it is stored (D29). */
-  encrypt(merchant: string, secret: string): Promise<Buffer>;
+  /** For secrets, which are stored encrypted (D29). */
+  keys: Pick<EncryptionKeys, "encrypt" | "decrypt">;
   /** Called with the secret of a new subscription, to warn of a weak one, which is accepted. */
   inspectSecret(secretKey: string, subscription: { merchant: string; subscriptionKey: string }): void;
 };
 
-/** Subscribes to webhooks: 200 with a new key, 409 when there are too many (D26). */
+/** Subscribes to webhooks: 200 with a new key or that of an equal live subscription, 409 when there are too many (D26). */
 export function subscribeToWebhooks({
   store,
   clock,
-  encrypt,
+  keys,
   inspectSecret,
 }: SubscribeParts): Handler<"subscribeToWebhooks"> {
   return async ({ merchant, caller, body, timeLimit }) => {
-    const secretCiphertext = await encrypt(merchant, body.secretKey);
+    const secretCiphertext = await keys.encrypt(merchant, body.secretKey);
     // A subscription that is stored after its call has timed out would have a key that nobody knows.
     timeLimit.signal.throwIfAborted();
     const saved = await store.insertSubscription({
       merchant,
       url: body.url,
       secretCiphertext,
+      // One that no configured key decrypts is another secret for all that anyone can tell.
+      isSecret: async (stored) =>
+        (await keys.decrypt(merchant, stored).catch(() => undefined)) === body.secretKey,
       type: body.subscriptionDetails.type,
       details: toDetails(body.subscriptionDetails),
       now: await clock.now(),
       caller,
     });
     if (saved === "limit") return { code: "SUBSCRIPTION_LIMIT" };
-    inspectSecret(body.secretKey, { merchant, ...saved });
-    return { status: 200, body: saved };
+    const { subscriptionKey, isNew } = saved;
+    if (isNew) inspectSecret(body.secretKey, { merchant, subscriptionKey });
+    return { status: 200, body: { subscriptionKey } };
   };
 }
 

@@ -70,7 +70,10 @@ const STANDS = "the hold stands, but sessions that began before may still author
 
 /** They keep refunds from being authorized for now. */
 const HOLDS: Restriction = {
-  begin: ["hold", "authorize no refund of a merchant, or of anybody, until it is released"],
+  begin: [
+    "hold",
+    "authorize no refund of a merchant, or of anybody, until it is released, and refuse new ones that would be",
+  ],
   end: ["release", "end a hold; refunds that have fallen due meanwhile are authorized within seconds"],
   list: ["holds", "list what is held, oldest first"],
   targets: [target("--merchant <merchant>"), new Option("--all", ALL).default(false)],
@@ -88,7 +91,7 @@ const HOLDS: Restriction = {
       output.complain(`Interrupted: ${STANDS}. Run it again to wait for them.`);
       return undefined;
     }
-    return `${held ? "held" : "was held already"}; refunds stay PENDING until they are released`;
+    return `${held ? "held" : "was held already"}; refunds that wait stay PENDING, and new ones of settled payments are refused, until they are released`;
   },
   async lift({ store, output }, target) {
     const released = await store.release({ merchant: toMerchant(target) });

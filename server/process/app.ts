@@ -139,7 +139,7 @@ function createHandlers(parts: AppParts): Handlers {
     subscribeToWebhooks: subscribeToWebhooks({
       store,
       clock,
-      encrypt,
+      keys: { encrypt, decrypt: encryptionKeys.decrypt },
       inspectSecret(secretKey, subscription) {
         // Otherwise a merchant whose whsec_ isn't followed by base64 would never find out why signatures differ.
         logger.info({ ...subscription, secretForm: secretFormOf(secretKey) }, "subscription");

@@ -1,11 +1,12 @@
 import type { RefundStatus } from "../../client/src/index.ts";
 import { isNode, type Node } from "../../openapi/document/node.ts";
-import { CheckFailure, type Exchange } from "../reporting/exchange.ts";
+import { CheckFailure, type Exchange, NotRun } from "../reporting/exchange.ts";
 
 export const PROBLEM_STATUSES = {
   INVALID_REQUEST: 400,
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
+  REFUNDS_HELD: 403,
   NOT_FOUND: 404,
   PAYMENT_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
@@ -42,7 +43,7 @@ export type ExpectedRefund = {
   readonly clientReferenceId?: string | null;
 };
 
-/** Expects a valid refund; resolves with its body. */
+/** Expects a valid refund; resolves with its body. Refunds of a merchant that is held can't be examined (D35). */
 export function expectRefund(exchange: Exchange, expected: ExpectedRefund = {}): Node {
   const body = bodyOf(exchange);
   const { paymentStatus, errorCode, clientReferenceId } = expected;
@@ -51,6 +52,10 @@ export function expectRefund(exchange: Exchange, expected: ExpectedRefund = {}):
     paymentStatus && (errorCode ? `errorDetails.errorCode ${errorCode}` : "no errorDetails"),
     clientReferenceId !== undefined && `clientReferenceId ${JSON.stringify(clientReferenceId)}`,
   ];
+  if (errorCodeOf(body) === "REFUNDS_HELD" && exchange.received.status === 403)
+    throw new NotRun(
+      "the service holds the merchant's refunds; release them, or take another merchant's --token",
+    );
   const text = words.filter((word) => typeof word === "string").join(", ");
   const made = exchange.received.status === 201 && typeof body.paymentId === "string";
   const reference = clientReferenceId === undefined || body.clientReferenceId === clientReferenceId;
@@ -72,10 +77,13 @@ function isIn(body: Node, { paymentStatus, errorCode }: ExpectedRefund): boolean
 export function expectProblem(exchange: Exchange, code: ProblemCode, why = ""): Node {
   const status = PROBLEM_STATUSES[code];
   const body = bodyOf(exchange);
-  const details = isNode(body.errorDetails) ? body.errorDetails : {};
-  const isProblem = exchange.received.status === status && details.errorCode === code;
+  const isProblem = exchange.received.status === status && errorCodeOf(body) === code;
   assert(isProblem, `${status} with errorDetails.errorCode ${code}${why && `, because ${why}`}`, exchange);
   return body;
+}
+
+function errorCodeOf({ errorDetails }: Node): unknown {
+  return isNode(errorDetails) ? errorDetails.errorCode : undefined;
 }
 
 export function violationsOf({ violations }: Node): Node[] {

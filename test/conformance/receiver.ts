@@ -15,17 +15,20 @@ export type Delivery = {
   readonly refused: boolean;
 };
 
-/** The address of one subscription, and what has been delivered there. */
+/** The address of one subscription or of several, and what has been delivered there. */
 export class Hook {
   readonly url: string;
   readonly deliveries: Delivery[] = [];
   /** Otherwise it responds with 410, which ends its subscription. */
   wanted: boolean;
+  /** How many subscriptions have the address. */
+  readonly subscriptions: number;
   readonly #arrivals = new EventEmitter().setMaxListeners(0);
 
-  constructor(url: string, wanted: boolean) {
+  constructor(url: string, wanted: boolean, subscriptions: number) {
     this.url = url;
     this.wanted = wanted;
+    this.subscriptions = subscriptions;
   }
 
   take({ method = "", headers }: IncomingMessage, bytes: Buffer): void {
@@ -81,14 +84,19 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions) {
   const base = `${address.href.replace(/\/$/, "")}/${randomBytes(12).toString("hex")}`;
 
   return {
-    hook: ({ wanted }: { wanted: boolean }): Hook => {
-      const hook = new Hook(`${base}/hook-${hooks.length + 1}`, wanted);
+    hook: ({ wanted, subscriptions = 1 }: { wanted: boolean; subscriptions?: number }): Hook => {
+      const hook = new Hook(`${base}/hook-${hooks.length + 1}`, wanted, subscriptions);
       hooks.push(hook);
       return hook;
     },
     wanted: () => hooks.filter(({ wanted }) => wanted),
-    /** How many hooks have responded with 410. */
-    ended: () => hooks.filter(({ deliveries }) => deliveries.some(({ refused }) => refused)).length,
+    /** How many subscriptions were ended by a 410. */
+    ended: () =>
+      hooks
+        .map(({ subscriptions, deliveries }) =>
+          Math.min(subscriptions, deliveries.filter(({ refused }) => refused).length),
+        )
+        .reduce((sum, count) => sum + count, 0),
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -124,7 +124,7 @@ export async function decideRefund(
 
 function decide(
   { merchant, paymentId }: PaymentKey,
-  { original, held }: LoadedOriginal,
+  { original }: LoadedOriginal,
   fields: RefundFields,
 ): NewRefund {
   const { amountCents = 10_00, now = NOW } = fields;
@@ -133,7 +133,7 @@ function decide(
     paymentId: createRefundId(),
     merchant,
     original,
-    decision: firstStatus(original, amountCents, { now, held }),
+    decision: firstStatus(original, amountCents, { now }),
     amountCents,
     requestKey: fields.requestKey ?? randomUUID(),
     clientReferenceId: fields.clientReferenceId ?? null,
@@ -264,6 +264,7 @@ export async function createSubscription(
     merchant,
     url: "https://merchant.example.com/",
     secretCiphertext: Buffer.from("encrypted"),
+    isSecret: async () => false,
     type: "ALL",
     details: [],
     now: NOW,

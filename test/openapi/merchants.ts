@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { failureBy } from "../../server/domain/refunds.ts";
 import type { Db } from "../../server/storage/database/tables.ts";
 import { type Fixture, insertFixtures } from "../../server/storage/fixtures.ts";
+import { hold } from "../../server/storage/payments/holds.ts";
 import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";
 import type { OperationId, Tokens } from "../conformance/rows/row.ts";
 import { createToken } from "../helpers/factories.ts";
@@ -37,12 +38,15 @@ export async function createFullMerchant(store: Db): Promise<string> {
 export async function createMerchants(store: Db, full: string): Promise<Merchants> {
   const run = randomUUID();
   const now = new Date();
-  await insertFixtures(store, fixturesOf(`refunds_${run}`, now), now);
+  const held = `held_${run}`;
+  await insertFixtures(store, [...fixturesOf(`refunds_${run}`, now), ...fixturesOf(held, now)], now);
+  await hold(store, { merchant: held, reason: "for the rows of a held merchant" });
   return {
-    issueRefund: await createTokens(store, "issueRefund", { merchant: `refunds_${run}`, full }),
+    issueRefund: await createTokens(store, "issueRefund", { merchant: `refunds_${run}`, full, held }),
     subscribeToWebhooks: await createTokens(store, "subscribeToWebhooks", {
       merchant: `webhooks_${run}`,
       full,
+      held,
     }),
   };
 }
@@ -50,17 +54,19 @@ export async function createMerchants(store: Db, full: string): Promise<Merchant
 async function createTokens(
   store: Db,
   operation: OperationId,
-  { merchant, full }: { readonly merchant: string; readonly full: string },
+  { merchant, full, held }: Readonly<Record<"merchant" | "full" | "held", string>>,
 ): Promise<Tokens> {
   const own = SCOPES[operation];
   const others = Object.values(SCOPES).filter((scope) => scope !== own);
-  const issue = (scopes: readonly string[]) => createToken({ database: { db: store } }, merchant, scopes);
+  const issue = (scopes: readonly string[], of = merchant) =>
+    createToken({ database: { db: store } }, of, scopes);
   return {
     valid: await issue([own]),
     unscoped: await issue([]),
     other: await issue(others),
     unknown: `token-${randomUUID()}`,
     full,
+    held: await issue([own], held),
   };
 }
 

@@ -43,6 +43,7 @@ const COMMON: Record<string, Reach> = {
   unauthorized: (id) => call(id, BODIES[id], { token: null }),
   forbidden: (id) => call(id, BODIES[id], { token: noScopes }),
   notAcceptable: (id) => call(id, BODIES[id], { headers: { Accept: "text/xml" } }),
+  malformed: sendMalformed,
   requestTimeout: sendSlowly,
   payloadTooLarge: (id) => call(id, " ".repeat(70_000)),
   unsupportedMediaType: (id) => call(id, BODIES[id], { headers: { "Content-Type": "text/plain" } }),
@@ -55,6 +56,7 @@ const REACHED: Record<OperationId, Record<string, Reach>> = {
   issueRefund: {
     ...COMMON,
     ...asPrinted("issueRefund"),
+    refundsHeld: (id) => call(id, REFUND, { headers: { "Sandbox-Fault": "REFUNDS_HELD" } }),
     duplicateOfRefund: (id) => asPrinted(id).authorized?.(id) ?? Promise.reject(),
     tooManyDigits: refund({ amount: { currency: "USD", value: 19.999 } }),
     severalViolations: refund({
@@ -117,6 +119,11 @@ async function sendSlowly(id: OperationId): Promise<HttpResponse> {
   return { ...response, headers: new Headers(response.headers) };
 }
 
+async function sendMalformed(id: OperationId): Promise<HttpResponse> {
+  const response = await exchange(server.url, `POST ${PATHS[id]} HTTP/1.1\r\nno colon\r\n\r\n`);
+  return { ...response, headers: new Headers(response.headers) };
+}
+
 async function callTooOften(id: OperationId): Promise<HttpResponse> {
   for (;;) {
     const response = await post(limited.url, PATHS[id], {});
@@ -142,8 +149,9 @@ async function callWithoutDatabase(id: OperationId): Promise<HttpResponse> {
 
 async function subscribeTooOften(): Promise<HttpResponse> {
   const token = "sandbox_globex";
-  for (;;) {
-    const response = await call("subscribeToWebhooks", SUBSCRIPTION, { token });
+  for (let secret = 0; ; secret += 1) {
+    const body = { ...SUBSCRIPTION, secretKey: `secret ${secret}` };
+    const response = await call("subscribeToWebhooks", body, { token });
     if (response.status !== 200) return response;
   }
 }

@@ -152,7 +152,6 @@ export function events(event: WebhookEvent): string | number {
     case "payment.settled":
     case "payment.failed":
     case "payment.covered":
-      // @ts-expect-error a later version can send another status
       isType<"SETTLED" | "FAILED" | "COVERED">()(event.data.status);
       return event.data.amount.value;
     case "unknown":

@@ -87,7 +87,7 @@ function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse): void {
   if (kind === "UNAVAILABLE" || kind === "BAD_GATEWAY") throw unavailable(undefined, reason, retryAfter ?? 0);
   if (kind === "RATE_LIMITED")
     throw new ProblemError("RATE_LIMITED", { headers: { "Retry-After": `${retryAfter}` }, reason });
-  if (kind === "INTERNAL_ERROR") throw new ProblemError("INTERNAL_ERROR", { reason });
+  if (kind === "INTERNAL_ERROR" || kind === "REFUNDS_HELD") throw new ProblemError(kind, { reason });
   if (kind === "CLOSED_BEFORE") response.destroy();
 }
 

@@ -127,6 +127,7 @@ function fits(fault: Armed, occasion: Occasion): boolean {
   }
   return (
     isOfCalls(kind) &&
+    (kind !== "REFUNDS_HELD" || occasion.operation === "issueRefund") &&
     (operation ?? occasion.operation) === occasion.operation &&
     (requestKey ?? occasion.requestKey) === occasion.requestKey
   );

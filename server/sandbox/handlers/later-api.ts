@@ -40,18 +40,16 @@ export async function createLaterApi(seed: number): Promise<LaterApi> {
     createHash("sha256").update(`${seed} ${label}`).digest().readUInt32BE() / 2 ** 32;
   const { document, additions } = toLaterDocument(published, draw);
   const added = (kind: Addition["kind"]) => additions.filter((addition) => addition.kind === kind);
-  const lists = added("VALUE");
-  const ofEvents = lists.filter(({ inResponses }) => !inResponses);
-  const laterWords = [...added("EVENT"), ...ofEvents].map(({ name }) => JSON.stringify(name));
+  const laterWords = added("EVENT").map(({ name }) => JSON.stringify(name));
   const laterFields = new Set(added("REQUEST_FIELD").map(({ name }) => name));
-  // What a response says its event says, too. The statuses of events stay, because a further event has the new one.
-  const ofResponses = growLists(lists.filter(({ inResponses }) => inResponses));
+  // What a response says its event says, too.
+  const withValues = growLists(added("VALUE"));
   const revise = (value: unknown, pointer: string, label: string) =>
     mapParts(document, { value, pointer, label }, (part) =>
       growObject(
         added("MEMBER"),
         draw,
-      )({ ...part, value: reword(draw)({ ...part, value: ofResponses(part) }) }),
+      )({ ...part, value: reword(draw)({ ...part, value: withValues(part) }) }),
     );
 
   return {
@@ -83,13 +81,8 @@ export async function createLaterApi(seed: number): Promise<LaterApi> {
         resourceId: paymentId ?? accountId ?? customerId,
         toPayload: (sequence) => JSON.stringify({ ...further, sequence }),
       });
-      const at = { value: event, pointer: pointerToEvent(document, event.type), label: payload };
-      const moved = mapParts(document, at, growLists(ofEvents)) as typeof event;
-      const hasMoved = JSON.stringify(moved) !== JSON.stringify(event);
       const like = added("EVENT").filter(({ name }) => resourceKind(name) === kind);
-      return [...like.map(({ name }) => ({ ...event, type: name })), ...(hasMoved ? [moved] : [])].map(
-        toFurther,
-      );
+      return like.map(({ name }) => toFurther({ ...event, type: name }));
     },
     withoutLaterFields: (body) => without(body, laterFields),
   };
@@ -153,7 +146,7 @@ function reword(draw: Draw) {
 function withTypeOfCode(body: unknown): unknown {
   if (!isNode(body) || typeof body.type !== "string" || !isNode(body.errorDetails)) return body;
   const code = String(body.errorDetails.errorCode);
-  return { ...body, type: `urn:problem:${code.toLowerCase().replaceAll("_", "-")}` };
+  return { ...body, type: `/problems/${code.toLowerCase().replaceAll("_", "-")}` };
 }
 
 function without(value: unknown, names: ReadonlySet<string>): unknown {

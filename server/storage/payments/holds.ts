@@ -6,7 +6,7 @@ import { isLockTimeout } from "../database/unavailable.ts";
 /** No merchant has an empty name, so it can stand for all of them. */
 export const ALL = "";
 
-/** While a merchant is held, none of its refunds becomes AUTHORIZED: they are accepted, and stay PENDING. */
+/** While a merchant is held, none of its refunds becomes AUTHORIZED: those that wait stay PENDING, and a new one is refused (D35). */
 export type Hold = {
   /** Undefined: all merchants. */
   readonly merchant: string | undefined;

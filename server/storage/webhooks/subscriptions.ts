@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { SubscriptionType } from "../../domain/events.ts";
@@ -15,8 +16,10 @@ type OneSubscription = { readonly merchant: string; readonly subscriptionKey: st
 export type NewSubscription = {
   readonly merchant: string;
   readonly url: string;
-  /** The secretKey as `EncryptionKeys` encrypted it (D29). */
+  /** The secretKey as `EncryptionKeys` encrypted it (D29), differently each time. */
   readonly secretCiphertext: Uint8Array;
+  /** Whether a stored secret is this secretKey. */
+  readonly isSecret: (stored: Uint8Array) => Promise<boolean>;
   readonly type: SubscriptionType;
   /** Names of events or categories; none for `ALL`. */
   readonly details: readonly string[];
@@ -26,20 +29,29 @@ export type NewSubscription = {
 };
 
 /**
- * Stores a subscription under a new key. The live ones are counted under a lock, so that concurrent calls can't exceed the limit.
+ * Stores a subscription under a new key, or finds the merchant's live one that equals it. Both happen under a lock, so that
+ * concurrent calls, on other servers too, can neither make two equal ones nor exceed the limit together.
  *
- * @returns "limit" when the merchant has as many live ones as it may have
+ * @returns "limit" when the merchant has as many live ones as it may have, and none equals this one
  */
 export async function insertSubscription(
   db: Db,
   subscription: NewSubscription,
   limit = SUBSCRIPTION_LIMIT,
-): Promise<{ subscriptionKey: string } | "limit"> {
+): Promise<{ subscriptionKey: string; isNew: boolean } | "limit"> {
   const { merchant, url, secretCiphertext, type, details, now, caller } = subscription;
   return db.transaction().execute(async (transaction) => {
     await waitForTurn(transaction, "subscription", merchant);
-    const { rows: live } = await sql`
-      select from subscriptions where merchant = ${merchant} and ended_at is null`.execute(transaction);
+    const { rows: live } = await sql<LiveSubscription>`
+      select subscription_key as "subscriptionKey", url, type, details, secret_ciphertext as "secretCiphertext"
+      from subscriptions where merchant = ${merchant} and ended_at is null order by subscription_key`.execute(
+      transaction,
+    );
+    for (const { subscriptionKey, secretCiphertext: stored, ...target } of live) {
+      const isSame = isDeepStrictEqual(toTarget(target), toTarget({ url, type, details }));
+      if (isSame && stored !== null && (await subscription.isSecret(stored)))
+        return { subscriptionKey, isNew: false };
+    }
     if (live.length >= limit) return "limit";
 
     const subscriptionKey = createSubscriptionKey();
@@ -49,8 +61,18 @@ export async function insertSubscription(
         ${now}::timestamptz, ${caller === undefined ? null : JSON.stringify(caller)}::jsonb)`.execute(
       transaction,
     );
-    return { subscriptionKey };
+    return { subscriptionKey, isNew: true };
   });
+}
+
+type LiveSubscription = Pick<
+  SubscriptionRecord,
+  "subscriptionKey" | "url" | "type" | "details" | "secretCiphertext"
+>;
+
+/** What two equal subscriptions have in common, besides their secret: names count as a set. */
+function toTarget({ url, type, details }: Pick<SubscriptionRecord, "url" | "type" | "details">) {
+  return { url, type, details: new Set(details) };
 }
 
 /**

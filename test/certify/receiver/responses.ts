@@ -112,8 +112,9 @@ const unknown = defineGroup<ReceiverOptions, ReceiverKit>("Events of later versi
     data: { certifiedAt: event.timestamp, ...Object.fromEntries(Object.entries(data).reverse()) },
     ...event,
   })),
-  taken("status", "a status that the contract does not have yet", ({ data, ...event }) => ({
+  taken("status", "a status that the contract does not have yet, and its event", ({ data, ...event }) => ({
     ...event,
+    type: "refund.certified",
     data: { ...data, paymentStatus: "CERTIFIED" },
   })),
 ]);

@@ -1,4 +1,4 @@
-import { NotRun } from "../../reporting/exchange.ts";
+import { type Exchange, NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem } from "../assertions.ts";
 import { type Check, defineGroup, WITH_TOKEN } from "../check.ts";
 import type { Kit } from "../kit.ts";
@@ -25,24 +25,36 @@ export const SUBSCRIPTION_CHECKS: Check[] = defineGroup("Subscriptions", WITH_TO
   ),
   {
     id: "subscription.again",
-    name: "makes another subscription, with a key of its own, for the same url and events; names may repeat",
+    name: "responds to equal calls with one subscriptionKey, also at the same time, and in whichever order the names are",
     sources: ["D26", "5.1", "D03", "8.4"],
     async run(kit) {
-      const keys = keysOf(kit);
-      const receiver = await receiverOf(kit);
-      const subscription = subscriptionOf(kit, {
-        ...(receiver && { url: receiver.hook({ wanted: false }).url }),
-        subscriptionDetails: {
-          type: "EVENT",
-          details: ["refund.terminal_failed", "refund.terminal_failed"],
-        },
-      });
-      const exchange = await subscribe(kit, subscription);
-      refuseFull(exchange.received.status, () => expectProblem(exchange, "SUBSCRIPTION_LIMIT"));
-      const { subscriptionKey } = bodyOf(exchange);
-      const made = exchange.received.status === 200 && typeof subscriptionKey === "string";
-      assert(made, "200 with a subscriptionKey", exchange);
-      assert(!keys.includes(subscriptionKey), "a subscriptionKey that no other subscription has", exchange);
+      const names = ["refund.terminal_failed", "refund.pending"];
+      const subscription = await toNames(kit, names);
+      const first = keyIn(await subscribe(kit, subscription));
+      const again = await Promise.all(
+        [names, names.toReversed(), [...names, ...names]].map((details) =>
+          subscribe(kit, { ...subscription, subscriptionDetails: { type: "EVENT", details } }),
+        ),
+      );
+      for (const exchange of again)
+        assert(keyIn(exchange) === first, `the subscriptionKey ${first} of the equal subscription`, exchange);
+    },
+  },
+  {
+    id: "subscription.another",
+    name: "makes another subscription for another secretKey, and for other names",
+    sources: ["D26", "5.1"],
+    async run(kit) {
+      const subscription = await toNames(kit, ["refund.terminal_failed"], 3);
+      const secretKey = kit.newSecret();
+      const subscriptionDetails = { type: "EVENT", details: ["refund.terminal_failed", "refund.pending"] };
+      const keys: unknown[] = [keyIn(await subscribe(kit, subscription))];
+      for (const other of [{ secretKey }, { subscriptionDetails }]) {
+        const exchange = await subscribe(kit, { ...subscription, ...other });
+        const key = keyIn(exchange);
+        assert(!keys.includes(key), "a subscriptionKey that no other subscription has", exchange);
+        keys.push(key);
+      }
     },
   },
 ]);
@@ -56,6 +68,18 @@ export function refuseFull(status: number, expectLimit: () => void): void {
   );
 }
 
-function keysOf(kit: Kit): unknown[] {
-  return kit.exchanges.flatMap((exchange) => bodyOf(exchange).subscriptionKey ?? []);
+async function toNames(kit: Kit, details: readonly string[], subscriptions = 1) {
+  const receiver = await receiverOf(kit);
+  return subscriptionOf(kit, {
+    ...(receiver && { url: receiver.hook({ wanted: false, subscriptions }).url }),
+    subscriptionDetails: { type: "EVENT", details },
+  });
+}
+
+function keyIn(exchange: Exchange): string {
+  refuseFull(exchange.received.status, () => expectProblem(exchange, "SUBSCRIPTION_LIMIT"));
+  const { subscriptionKey } = bodyOf(exchange);
+  const made = exchange.received.status === 200 && typeof subscriptionKey === "string";
+  assert(made, "200 with a subscriptionKey", exchange);
+  return String(subscriptionKey);
 }

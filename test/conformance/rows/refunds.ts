@@ -41,6 +41,18 @@ const outcomes: Row[] = [
       },
     }),
   ),
+  row(OP, "a merchant whose refunds are held gets none that would move money at once", {
+    token: "held",
+    expected: { status: 403, code: "REFUNDS_HELD", headers: { "WWW-Authenticate": /^$/ } },
+  }),
+  ...Object.entries({ pay_recent: "PENDING", pay_processing: "PENDING", pay_failed: "TERMINAL_FAILED" }).map(
+    ([paymentId, status]) =>
+      row(OP, `a merchant whose refunds are held gets one that is ${status} as ever, of ${paymentId}`, {
+        token: "held",
+        edits: { "/paymentId": paymentId },
+        expected: { status: 201, members: { "/paymentStatus": status } },
+      }),
+  ),
   row(OP, "another merchant's payment is unknown", {
     edits: { "/paymentId": "pay_anothers" },
     expected: UNKNOWN_PAYMENT,
@@ -108,13 +120,17 @@ const texts: Row[] = [
     clientReferenceId: "reference.echo",
     clientRefefenceId: "reference.misspelling-accepted",
   }).flatMap(([name, check]) =>
-    Object.entries({ "one character": "a", "255 characters": "é😀a".repeat(85), odd: ODD_CHARACTERS }).map(
-      ([label, text]) =>
-        row(OP, `${name} is ${label}`, {
-          check,
-          edits: { [`/${name}`]: text },
-          expected: { status: 201, members: { "/clientReferenceId": text, "/clientRefefenceId": undefined } },
-        }),
+    Object.entries({
+      empty: "",
+      "one character": "a",
+      "255 characters": "é😀a".repeat(85),
+      odd: ODD_CHARACTERS,
+    }).map(([label, text]) =>
+      row(OP, `${name} is ${label}`, {
+        check,
+        edits: { [`/${name}`]: text },
+        expected: { status: 201, members: { "/clientReferenceId": text, "/clientRefefenceId": undefined } },
+      }),
     ),
   ),
   row(OP, "both spellings of the reference agree", {
@@ -122,6 +138,14 @@ const texts: Row[] = [
     edits: { "/clientReferenceId": "a", "/clientRefefenceId": "a" },
     expected: { status: 201, members: { "/clientReferenceId": "a", "/clientRefefenceId": undefined } },
   }),
+  ...Object.entries({ clientReferenceId: "clientRefefenceId", clientRefefenceId: "clientReferenceId" }).map(
+    ([name, other]) =>
+      row(OP, `an empty ${name} counts as not sent beside the other spelling`, {
+        check: "reference.misspelling-accepted",
+        edits: { [`/${name}`]: "", [`/${other}`]: "a" },
+        expected: { status: 201, members: { "/clientReferenceId": "a" } },
+      }),
+  ),
   row(OP, "the spellings of the reference differ", {
     check: "reference.conflict",
     edits: { "/clientReferenceId": "a", "/clientRefefenceId": "b" },

@@ -21,8 +21,11 @@ export const SUCCESS: Readonly<Record<OperationId, number>> = { issueRefund: 201
 export type Raw = { readonly raw: string };
 export const raw = (text: string): Raw => ({ raw: text });
 
-/** `other` has only the other operation's scope; `full` belongs to a merchant with the most subscriptions that there may be. */
-export type Token = "valid" | "absent" | "unknown" | "unscoped" | "other" | "full";
+/**
+ * `other` has only the other operation's scope; `full` belongs to a merchant with the most subscriptions that there may be, `held` to
+ * one whose refunds are held.
+ */
+export type Token = "valid" | "absent" | "unknown" | "unscoped" | "other" | "full" | "held";
 
 /** The access token to send for each kind; `absent` sends none. */
 export type Tokens = Readonly<Record<Exclude<Token, "absent">, string>>;

@@ -37,7 +37,7 @@ export const withHeaders =
 /** A problem as the correct server would send it. */
 export function problem(status: number, errorCode: string): HttpResponse {
   const json = {
-    ...{ type: "urn:problem:planted", title: "Planted", status, detail: "No." },
+    ...{ type: "/problems/planted", title: "Planted", status, detail: "No." },
     instance: `urn:uuid:${crypto.randomUUID()}`,
     errorDetails: { errorCode, errorMessage: "No." },
   };

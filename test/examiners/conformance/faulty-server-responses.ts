@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { isNode } from "../../../openapi/document/node.ts";
 import type { Fault } from "./faulty-server.ts";
 import {
@@ -146,8 +147,13 @@ export const FAULTY_RESPONSES: Planted = {
     { beside: "subscription." },
   ],
   "gives every subscription the same key": [
-    "subscription.again",
+    "subscription.another",
     rewriteIn(isSubscription, () => ({ subscriptionKey: "sub_1" })),
+    { beside: "example." },
+  ],
+  "makes another subscription of an equal call": [
+    "subscription.again",
+    rewriteIn(isSubscription, () => ({ subscriptionKey: `sub_${randomUUID()}` })),
     { beside: "example." },
   ],
   "does not say which events there are": [

@@ -80,9 +80,6 @@ const OPEN_LISTS: Readonly<Record<string, readonly string[]>> = {
     ...["PAYMENT_NOT_REFUNDABLE", "CUSTOMER_NOT_DEBITED", "PAYMENT_COVERED", "AMOUNT_EXCEEDS_REFUNDABLE"],
   ],
   "ProblemErrorDetails/properties/errorCode": Object.keys(PROBLEM_STATUSES),
-  "RefundEventData/properties/paymentStatus": ["PENDING", "AUTHORIZED"],
-  "FailedRefundEventData/properties/paymentStatus": ["TERMINAL_FAILED"],
-  "PaymentEventData/properties/status": ["SETTLED", "FAILED", "COVERED"],
 };
 /** The entries for a subscriber's responses: received, ended, and to be delivered again. */
 const RECEIPTS = ["2XX", "410", "default"];

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { toPage } from "../../../scripts/docs/pages.ts";
+import { badgesOf } from "../../../scripts/docs/reference.ts";
 
 const pageOf = (file: string) => toPage(readFileSync(file, "utf8"), file);
 
@@ -29,9 +30,21 @@ describe("a page of the docs", () => {
     }
   });
 
+  test("of decisions lists each with a whole sentence, and is not built with half of one", () => {
+    const text = readFileSync("docs/decisions.md", "utf8");
+    const page = pageOf("docs/decisions.md");
+
+    for (const [, id] of text.matchAll(/^### (D\S+) /gm))
+      expect(page).toMatch(
+        new RegExp(`^\\| \\[${id}\\]\\(#${id?.toLowerCase()}-\\S+ .* \\| [A-Z\`].*\\. \\|$`, "m"),
+      );
+    const cut = text.replace(/\*\*Decided:\*\* .*?\n\n/s, "**Decided:** this list:\n\n");
+    expect(() => toPage(cut, "docs/decisions.md")).toThrow("D00 has to begin with one whole sentence");
+  });
+
   test("of error codes says the status, the type and the operations of each", () => {
     expect(pageOf("docs/problems.md")).toContain(
-      "### PAYMENT_NOT_FOUND\n**404** · `urn:problem:payment-not-found` · [Issue a refund](reference.html#/refunds/issuerefund)\n",
+      "### PAYMENT_NOT_FOUND\n**404** · `/problems/payment-not-found` · [Issue a refund](reference.html#/refunds/issuerefund)\n",
     );
   });
 
@@ -57,4 +70,19 @@ describe("a page of the docs", () => {
     );
     expect(pageOf("docs/changelog.md")).toContain("[versioning](guides/versioning.md)");
   });
+});
+
+test("a badge of the reference leads to the heading of its clause or decision", () => {
+  expect(
+    badgesOf([
+      { kind: "specified", clause: "2.3" },
+      { kind: "decided", decision: "D01" },
+      { kind: "decided", decision: "D22", fills: "10.4" },
+    ]),
+  ).toBe(
+    '<span class="sources"><a class="source specified" href="interface.html#23-amountcurrency" title="2.3 amount.currency">specified 2.3</a> ' +
+      '<a class="source decided" href="decisions.html#d01-two-spellings-of-the-reference" title="D01 Two spellings of the reference">decided D01</a> ' +
+      '<a class="source decided" href="decisions.html#d22-signature" title="D22 Signature">decided D22</a>' +
+      '<a class="source fills" href="interface.html#104-form-of-a-delivery" title="10.4 Form of a delivery">fills 10.4</a></span>',
+  );
 });

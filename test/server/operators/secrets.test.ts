@@ -18,7 +18,8 @@ async function subscribe(
   secret: { readonly merchant: string; readonly secretCiphertext: Uint8Array },
 ): Promise<string> {
   const url = "https://receiver.invalid/";
-  const subscription = { ...secret, url, type: "ALL", details: [], now: new Date() } as const;
+  const isSecret = async () => false;
+  const subscription = { ...secret, url, isSecret, type: "ALL", details: [], now: new Date() } as const;
   const saved = await insertSubscription(store, subscription, 10_000);
   return saved === "limit" ? "" : saved.subscriptionKey;
 }

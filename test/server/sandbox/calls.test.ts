@@ -48,6 +48,7 @@ const table: [fault: NewFault, got: Partial<Outcome>, repeated: number][] = [
   [{ kind: "UNAVAILABLE", retryAfter: 7 }, { status: 503, retryAfter: "7" }, 201],
   [{ kind: "RATE_LIMITED", retryAfter: 0 }, { status: 429, retryAfter: "0" }, 201],
   [{ kind: "INTERNAL_ERROR" }, { status: 500 }, 201],
+  [{ kind: "REFUNDS_HELD" }, { status: 403 }, 201],
   [{ kind: "SLOW", delayMs: 250 }, { status: 201 }, 409],
   [{ kind: "CLOSED_BEFORE" }, { status: "closed" }, 201],
   [{ kind: "CLOSED_AFTER" }, { status: "closed" }, 409],

@@ -64,7 +64,7 @@ describe("GET /sandbox/coverage", () => {
     await acme.delivery("DELIVERED", 2);
 
     expect(await events()).toEqual(["EVENT refund.authorized"]);
-    expect(await met()).toContain("FIELD event RefundEventData.requestKey");
+    expect(await met()).toContain("FIELD event AuthorizedRefundEventData.requestKey");
   });
 
   describe("npx @refund-contract/sandbox coverage", () => {

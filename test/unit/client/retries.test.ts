@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { realClock } from "../../../client/src/clock.ts";
 import { CallError, createClient, NetworkError, TimeoutError } from "../../../client/src/index.ts";
+import { readContract } from "../../../openapi/document/contract.ts";
 import { createTestClient, failureOf, made, REQUEST, SUBSCRIPTION } from "../../client/factories.ts";
 import {
   duplicate,
@@ -23,38 +24,39 @@ const slowly = (request: Request) =>
 const unlimited = { attemptTimeoutMs: 60_000, accessToken: "t" };
 
 describe("after a first response", () => {
-  test.each<[what: string, ofRefund: number, ofSubscription: number, isUnknown: boolean, step: Step]>([
-    ["429", 2, 2, false, tooMany],
-    ["a connection that breaks", 2, 1, true, hangUp],
-    ["503", 2, 1, true, problem(503, "UNAVAILABLE")],
-    ["a balancer's 502", 2, 1, true, page(502)],
-    ["a balancer's 504", 2, 1, true, page(504)],
-    ["500", 1, 1, true, problem(500, "INTERNAL_ERROR")],
-    ["a page that is no gateway's", 1, 1, true, page(404)],
-    ["400", 1, 1, false, problem(400, "INVALID_REQUEST")],
-    ["401", 1, 1, false, problem(401, "UNAUTHORIZED")],
-    ["409", 1, 1, false, problem(409, "DUPLICATE_REQUEST_KEY")],
-  ])(
-    "(%s) a refund takes %i attempts, and a subscription %i",
-    async (_, ofRefund, ofSubscription, isUnknown, step) => {
-      const subscription = { subscriptionKey: "sub_1" };
-      await using refunds = await startScriptedServer(step, made);
-      await using subscriptions = await startScriptedServer(step, json(200, subscription));
-      const { client, waits } = createTestClient(refunds.url);
-      const { webhooks } = createTestClient(subscriptions.url).client;
-
-      const issued = await client.refunds.issue(REQUEST).catch((error: unknown) => error);
-      const subscribed = await webhooks.subscribe(SUBSCRIPTION).catch((error: unknown) => error);
-
-      const sent = '{"paymentId":"pay_1","amount":{"currency":"USD","value":1},"requestKey":"key-1"}';
-      expect(refunds.bodies).toEqual(Array(ofRefund).fill(sent));
-      expect(waits).toEqual(Array(ofRefund - 1).fill(250));
-      expect(issued).toEqual(ofRefund === 2 ? REFUND : expect.any(CallError));
-      expect(subscriptions.bodies).toHaveLength(ofSubscription);
-      const failure = { attempts: 1, outcomeUnknown: isUnknown };
-      expect(subscribed).toMatchObject(ofSubscription === 2 ? subscription : failure);
-    },
+  const documented = readContract("openapi").operations.flatMap(({ id, retries }) =>
+    retries.map((retry) => ({ id, ...retry })),
   );
+  test.each<[what: string, attempts: number, isUnknown: boolean, step: Step]>([
+    ...documented
+      .filter(({ status = 500 }) => status >= 400)
+      .map(({ id, status, repeat, when, outcome }): [string, number, boolean, Step] => [
+        `${status ?? "no response"}, as the contract says of ${id}`,
+        repeat === "same" && when !== "cause-gone" ? 2 : 1,
+        outcome === "unknown",
+        status === undefined ? hangUp : problem(status, "A_CODE"),
+      ]),
+    ["a balancer's 502", 2, true, page(502)],
+    ["a balancer's 504", 2, true, page(504)],
+    ["a page that is no gateway's", 1, true, page(404)],
+  ])("(%s) a refund and a subscription take %i attempts", async (_, attempts, isUnknown, step) => {
+    const subscription = { subscriptionKey: "sub_1" };
+    await using refunds = await startScriptedServer(step, made);
+    await using subscriptions = await startScriptedServer(step, json(200, subscription));
+    const { client, waits } = createTestClient(refunds.url);
+    const { webhooks } = createTestClient(subscriptions.url).client;
+
+    const issued = await client.refunds.issue(REQUEST).catch((error: unknown) => error);
+    const subscribed = await webhooks.subscribe(SUBSCRIPTION).catch((error: unknown) => error);
+
+    const sent = '{"paymentId":"pay_1","amount":{"currency":"USD","value":1},"requestKey":"key-1"}';
+    expect(refunds.bodies).toEqual(Array(attempts).fill(sent));
+    expect(waits).toEqual(Array(attempts - 1).fill(250));
+    expect(issued).toEqual(attempts === 2 ? REFUND : expect.any(CallError));
+    expect(subscriptions.bodies).toHaveLength(attempts);
+    const failure = { attempts: 1, outcomeUnknown: isUnknown };
+    expect(subscribed).toMatchObject(attempts === 2 ? subscription : failure);
+  });
 
   test.each<[string, Step]>([
     ["says nothing", staySilent],
@@ -127,7 +129,6 @@ describe("a call ends", () => {
     [401, "UNAUTHORIZED", true],
     [404, "PAYMENT_NOT_FOUND", false],
     [409, "DUPLICATE_REQUEST_KEY", false],
-    [500, "INTERNAL_ERROR", true],
   ])(
     "with %i %s after a lost response, and the refund may exist: %s",
     async (status, errorCode, outcomeUnknown) => {

@@ -27,6 +27,7 @@ describe.each(engines)("the secret of a subscription on %s", (engine) => {
       merchant,
       url: "https://merchant.example/hooks",
       secretCiphertext: await keys.encrypt(merchant, "first"),
+      isSecret: async () => false,
       type: "ALL",
       details: [],
       now: NOW,

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { noTimeLimit } from "../../../../server/domain/time-limit.ts";
 import { subscribeToWebhooks } from "../../../../server/http/subscribe-to-webhooks.ts";
-import { findSubscriptionTo, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
+import {
+  endSubscription,
+  findSubscriptionTo,
+  insertSubscription,
+  type NewSubscription,
+} from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
@@ -9,6 +14,7 @@ import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
 const subscription = {
   url: "https://merchant.example/hooks",
   secretCiphertext: Buffer.from([1, 0, 255]),
+  isSecret: async () => false,
   type: "EVENT",
   details: ["refund.pending", "refund.authorized"],
   now: NOW,
@@ -26,9 +32,12 @@ describe.each(engines)("subscriptions on %s", (engine) => {
       store: { insertSubscription: (...args) => insertSubscription(db, ...args) },
       clock: { realNow: () => NOW, now: async () => NOW, isWrong: () => false },
       inspectSecret: () => {},
-      async encrypt() {
-        waiting.abort();
-        return subscription.secretCiphertext;
+      keys: {
+        async encrypt() {
+          waiting.abort();
+          return subscription.secretCiphertext;
+        },
+        decrypt: async () => "",
       },
     });
     const { url } = subscription;
@@ -51,5 +60,36 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     );
 
     expect(inserted.filter((result) => result === "limit")).toHaveLength(10);
+  });
+
+  test("are not made again while an equal one is live, even by simultaneous calls or at the limit", async () => {
+    const merchant = newMerchant();
+    const insert = (fields: Partial<NewSubscription> = {}) =>
+      insertSubscription(
+        database.db,
+        { ...subscription, merchant, isSecret: async (stored) => stored[0] === 1, ...fields },
+        5,
+      );
+    const keyOf = async (inserted: ReturnType<typeof insert>) => Object(await inserted).subscriptionKey;
+
+    const equal = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        keyOf(insert({ details: index % 2 ? subscription.details : subscription.details.toReversed() })),
+      ),
+    );
+    const [subscriptionKey] = equal;
+    const others = await Promise.all([
+      keyOf(insert({ url: "https://merchant.example/Hooks" })),
+      keyOf(insert({ isSecret: async () => false, secretCiphertext: Buffer.of(2) })),
+      keyOf(insert({ details: ["refund.pending"] })),
+      keyOf(insert({ type: "CATEGORY" })),
+    ]);
+
+    expect(new Set(equal).size).toBe(1);
+    expect(new Set([...equal, ...others]).size).toBe(5);
+    expect(await insert()).toEqual({ subscriptionKey, isNew: false });
+    expect(await insert({ details: [] })).toBe("limit");
+    await endSubscription(database.db, { merchant, subscriptionKey, now: NOW });
+    expect(await insert()).toMatchObject({ isNew: true });
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, test } from "vitest";
+import { readContract } from "../../../../openapi/document/contract.ts";
 import {
   addBusinessDays,
   calendarDayOf,
@@ -69,6 +70,16 @@ describe("a business day", () => {
 });
 
 describe("refundDueAt", () => {
+  test("waits as many business days as the contract says", () => {
+    const { schemas } = readContract("openapi").document.components as {
+      schemas: { RefundStatus: { "x-waiting-period": { businessDays: number } } };
+    };
+    const { businessDays } = schemas.RefundStatus["x-waiting-period"];
+    const settled = eastern("2026-11-16T00:00");
+
+    expect(refundDueAt(settled)).toEqual(plusBusinessDays(settled, businessDays));
+  });
+
   test.each(fixture.vectors)(
     "settled on $settled: authorized from $authorized ($why)",
     ({ settled, authorized }) => {
