@@ -1,32 +1,37 @@
-import type { Node } from "../document/node.ts";
-import { type Change, LEVELS, toChanges } from "./change.ts";
-import { compareContracts } from "./contracts.ts";
-import { findLeftovers } from "./uncompared.ts";
+import { isDeepStrictEqual } from "node:util";
+import { isNode, nameAt, step, toOpenApi31 } from "./document.ts";
+import { type Change, type Finding, toChanges } from "./law.ts";
+import { compareOperations } from "./operations.ts";
 
-/** The changes that affect callers and receivers, and all other differences. */
-export function findChanges(base: Node, revision: Node): Change[] {
-  const found = compareContracts(base, revision);
-  return toChanges([...found, ...findLeftovers(base, revision, found)]);
+/**
+ * Every change between two OpenAPI documents, the most severe first: those that affect callers and receivers, and all other
+ * differences, which affect no program.
+ */
+export function findChanges(base: unknown, revision: unknown): Change[] {
+  const [before, after] = [toOpenApi31(base), toOpenApi31(revision)];
+  const found = compareOperations(before, after);
+  return toChanges([...found, ...findLeftovers(before, after, found)]);
 }
 
-/** The changes, in three lines each, the most severe first, and an empty line; nothing without changes. */
-export function renderChanges(changes: readonly Change[]): string[] {
-  return [...changes.map(renderChange), ...(changes.length > 0 ? [""] : [])];
+/** Wording, examples, and parts that nothing refers to: a different document needs a different version. */
+function findLeftovers(base: unknown, revision: unknown, found: readonly Finding[]): Finding[] {
+  // The version is what the changes are compared with.
+  const reported = new Set(["/info/version", ...found.map(({ pointer }) => pointer)]);
+  const around = new Set([...reported].flatMap((pointer) => outersOf(pointer)));
+  return differences(base, revision, "")
+    .filter(
+      (pointer) => !around.has(pointer) && ![pointer, ...outersOf(pointer)].some((one) => reported.has(one)),
+    )
+    .map((pointer) => ({ pointer, what: `${nameAt(pointer)} changed`, effect: "none", level: "patch" }));
 }
 
-/** How many changes there are of each level, such as `0 major, 2 minor, 1 patch`. */
-export function countLevels(changes: readonly Change[]): string {
-  return LEVELS.toReversed()
-    .map((level) => `${changes.filter((one) => one.level === level).length} ${level}`)
-    .join(", ");
-}
+const outersOf = (pointer: string) =>
+  Array.from(pointer.matchAll(/\//g), ({ index }) => pointer.slice(0, index)).slice(1);
 
-function renderChange({ level, location, pointer, what, uses }: Change): string {
-  const [first, ...others] = uses;
-  const more = others.length > 0 ? ` and ${others.length} more` : "";
-  return [
-    `${level.padEnd(6)} ${location}: ${what.join("; ")}`,
-    ...(first === undefined ? [] : [`       in ${first}${more}`]),
-    `       at ${pointer}`,
-  ].join("\n");
+/** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
+function differences(base: unknown, revision: unknown, pointer: string): string[] {
+  if (base === revision) return [];
+  if (!isNode(base) || !isNode(revision)) return isDeepStrictEqual(base, revision) ? [] : [pointer];
+  const names = new Set([...Object.keys(base), ...Object.keys(revision)]);
+  return [...names].flatMap((name) => differences(base[name], revision[name], pointer + step(name)));
 }

@@ -1,245 +1,241 @@
 import { isDeepStrictEqual } from "node:util";
-import { allowedList, describeChange, type Effect, unclear } from "../document/comparisons.ts";
-import { KEYWORDS, keywordsHolding } from "../document/keywords.ts";
-import { isNode, type Node } from "../document/node.ts";
-import { nameAt, step } from "../document/pointer.ts";
-import { type Direction, type Finding, levelOf } from "./change.ts";
-import { at, namesIn, type Pair, type Part } from "./part.ts";
+import { isContained } from "./containment.ts";
+import { isNode, locate, memberOf, membersOf, type Node, nameAt, step } from "./document.ts";
+import { type Effect, EXTENSIONS } from "./extensions.ts";
+import { gather } from "./facts.ts";
+import { type Finding, levelOf, type Use } from "./law.ts";
+import { idOf, isSame, LIST, type Located, MAP, ONE, referred, type Schema, saysTheSame } from "./schema.ts";
+import { RANGES } from "./violations.ts";
 
-/** Where a schema is used, and who writes and reads its values. */
-export type Use = {
-  readonly name: string;
-  readonly direction: Direction;
-  /** Whether the properties of the schema limit fields that it doesn't declare, as in a condition. */
-  readonly isConstraint?: boolean;
+type Pair = readonly [base: Located, revision: Located];
+/** A finding is proven when the schemas alone decide it, and no promise beside them. */
+type Proven = Finding & { readonly isProven?: boolean };
+type Walk = { readonly use: Use; readonly seen: Set<unknown>; readonly findings: Proven[] };
+
+const compared = new Map<string, readonly Proven[]>();
+
+/**
+ * Every difference between two schemas, rated by whom it affects. Keywords are rated one by one; then the whole has the last word:
+ * if it provably breaks nobody, no keyword does, and if that isn't proven, something is major.
+ */
+export function compareSchemas(pair: Pair, use: Use): Finding[] {
+  if (isSame(pair[0].schema, pair[1].schema)) return [];
+  const ids = pair.map(({ schema, pointer }) => (isNode(schema) ? idOf(schema) : pointer + schema));
+  const key = `${ids} ${use.direction}`;
+  const known = compared.get(key) ?? compareOnce(pair, use);
+  compared.set(key, known);
+  return known.map((one) => ({ ...one, use }));
+}
+
+function compareOnce(pair: Pair, use: Use): readonly Proven[] {
+  const walk: Walk = { use, seen: new Set(), findings: [] };
+  compare(walk, pair, pair);
+  const [base, revision] = [pair[0].schema, pair[1].schema];
+  const [sub, sup] = use.direction === "request" ? [base, revision] : [revision, base];
+  const isMajor = ({ level }: Finding) => level === "major";
+  if (isContained(sub, sup))
+    return walk.findings.map((one) => (isMajor(one) && one.isProven ? { ...one, level: "minor" } : one));
+  const unproven = { isAssumed: true, schemas: [sub, sup] } as const;
+  if (!walk.findings.some(isMajor))
+    report(walk, pair[1].pointer, "changed, and nothing proves that this breaks nobody", "unknown", unproven);
+  return walk.findings;
+}
+
+function report(
+  { use, findings }: Walk,
+  pointer: string,
+  what: string,
+  effect: Effect,
+  more?: Partial<Proven>,
+) {
+  findings.push({ pointer, use, what, effect, level: levelOf(effect, use.direction), ...more });
+}
+
+/** The effect of replacing one schema by another, by what each allows. */
+function effectOf(base: Schema, revision: Schema): Effect {
+  const [grows, shrinks] = [isContained(base, revision), isContained(revision, base)];
+  if (grows) return shrinks ? "none" : "loosened";
+  return shrinks ? "tightened" : "changed";
+}
+
+/** A part of a schema; any value where there is none. */
+function inner(holder: Located, ...names: string[]): Located {
+  const schema = names.reduce<unknown>(memberOf, holder.schema) as Schema | undefined;
+  return { ...holder, schema: schema ?? true, pointer: holder.pointer + names.map(step).join("") };
+}
+const listed = (holder: Located, keyword: string) =>
+  Object.keys((memberOf(holder.schema, keyword) ?? []) as object).map((index) =>
+    inner(holder, keyword, index),
+  );
+
+/** The schema that a bare reference leads to. */
+function follow(one: Located): Located {
+  const target = isNode(one.schema) && Object.keys(one.schema).length === 1 && referred(one.schema.$ref);
+  return target ? follow(target) : one;
+}
+
+/** Keywords that are rated together, and those whose parts are compared one by one. */
+const PARTNERS = [["if", "then", "else"], ["contains", "minContains", "maxContains"], ["prefixItems", "items"], ["const", "enum"]]; // biome-ignore format: one line
+const WALKED = ["items", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"];
+const KNOWN = [...Object.keys(RANGES), ...ONE, ...LIST, ...MAP, ...PARTNERS.flat(), "type", "format"];
+
+/** Compares keyword by keyword. `whole` are the schemas around these that apply to the same value. */
+function compare(walk: Walk, pair: Pair, whole: Pair): void {
+  const both: Pair = [follow(pair[0]), follow(pair[1])];
+  const [{ schema: base }, { schema: revision, pointer }] = both;
+  if (walk.seen.has(revision) || isSame(base, revision)) return;
+  if (isNode(revision)) walk.seen.add(revision);
+  const isWritten = walk.use.direction === "request";
+  const isLimited = (schema: Schema) => isNode(schema) && Object.keys(schema).length > 0;
+  if (!isLimited(base) || !isLimited(revision)) {
+    const what = `${nameAt(pointer)} ${describeChange(base, revision)}`;
+    const schemas = isWritten ? ([base, revision] as const) : ([revision, base] as const);
+    report(walk, pointer, what, effectOf(base, revision), { isProven: true, schemas });
+    return;
+  }
+  const [old, now] = [base, revision] as [Node, Node];
+  for (const keyword of new Set([...Object.keys(old), ...Object.keys(now)])) {
+    const values = [old[keyword], now[keyword]] as const;
+    const isInBoth = !values.includes(undefined);
+    const said = both.map((one) => memberOf(locate(one.view.document, one.pointer)?.value, keyword));
+    const rate = (effect: Effect, more?: Partial<Proven>) =>
+      report(walk, pointer + step(keyword), `${keyword} ${describeChange(said[0], said[1])}`, effect, more);
+    const targets = keyword === "$ref" ? values.map(referred) : [];
+    const partners = PARTNERS.find((group) => group.includes(keyword)) ?? [keyword];
+    const alone = (node: Node) =>
+      Object.fromEntries(membersOf(node).filter(([name]) => partners.includes(name)));
+    if (keyword === "properties") compareProperties(walk, both, whole);
+    else if (targets[0] && targets[1]) compare(walk, [targets[0], targets[1]], whole);
+    else if (isInBoth && LIST.includes(keyword)) compareBranches(walk, both, keyword, whole);
+    else if (isInBoth && WALKED.includes(keyword)) {
+      const parts = [inner(both[0], keyword), inner(both[1], keyword)] as const;
+      compare(walk, parts, parts);
+    } else if (saysTheSame(old, now, keyword)) continue;
+    else if (keyword in PROMISES) rate(PROMISES[keyword]?.(values, walk.use) ?? "unknown");
+    else if (keyword in EXTENSIONS)
+      for (const effect of EXTENSIONS[keyword]?.rate(...values) ?? []) rate(effect);
+    else if (KNOWN.includes(keyword)) {
+      const schemas = isWritten ? ([old, alone(now)] as const) : ([now, alone(old)] as const);
+      rate(effectOf(alone(old), alone(now)), { isProven: true, schemas });
+    } else rate("unknown", { isAssumed: true });
+  }
+}
+
+/** Keywords that limit no values, and yet promise something. */
+const PROMISES: Readonly<Record<string, (values: readonly [unknown, unknown], use: Use) => Effect>> = {
+  deprecated: () => "extended",
+  /** What it means that a field is left out. Who reads a value knows what was sent. */
+  default: ([before], { direction }) =>
+    direction === "response" ? "none" : before === undefined ? "extended" : "changed",
+  /** The values of the tag are compared where both mappings list them: without one, the branches are. */
+  discriminator: ([before, after]) => {
+    const [old = [], now = []] = [before, after].map((one) => Object.keys(memberOf(one, "mapping") ?? {}));
+    if (before === undefined || after === undefined) return "extended"; // it limits nothing, and generated code uses it
+    if (memberOf(before, "propertyName") !== memberOf(after, "propertyName")) return "changed";
+    return old.length === 0 || now.length === 0 ? "none" : effectOf({ enum: old }, { enum: now });
+  },
 };
 
-/** Keywords whose value is a schema that the instance, or a part of it, must match. Another condition has unclear effects. */
-const SCHEMAS = [...keywordsHolding("schema", "condition"), "additionalProperties"].filter(
-  (keyword) => keyword !== "if",
-);
-const BRANCHES = keywordsHolding("branches");
-/** Keywords whose value is not compared as a whole. */
-const SPLIT = [...SCHEMAS, ...BRANCHES, "properties", "const", "enum", "discriminator", "$ref"];
+function compareProperties(walk: Walk, pair: Pair, whole: Pair): void {
+  const names = pair.flatMap(({ schema }) => Object.keys(memberOf(schema, "properties") ?? {}));
+  for (const name of new Set(names)) {
+    const [old, now] = [declarationOf(name, pair[0], whole[0]), declarationOf(name, pair[1], whole[1])];
+    const { pointer, view } = (old ?? now) as Located;
+    const [was, is] = [
+      old ?? inner(pair[0], "additionalProperties"),
+      now ?? inner(pair[1], "additionalProperties"),
+    ];
+    const isThere = locate(pair[1].view.document, pointer) !== undefined;
+    if (old && now) compare(walk, [old, now], [old, now]);
+    // Without a type, the schema only limits a field that somebody else may declare.
+    else if (!leavesOf(whole[old ? 0 : 1]).some(({ type }) => type === "object"))
+      report(walk, pointer, `limit ${old ? "removed" : "added"}`, effectOf(was.schema, is.schema), {
+        isProven: true,
+      });
+    // Programs that build on a field miss it, even where an open object still takes it.
+    else if (old) {
+      const schemas = [pair[0].schema, pair[1].schema] as const;
+      report(walk, pointer, isThere ? `field is ${view.hidden} now` : "field removed", "changed", {
+        schemas,
+      });
+    } else if (isContained(is.schema, false))
+      report(walk, pointer, "field forbidden", "tightened", { isProven: true });
+    // Nobody has promised what an open object doesn't declare, so that no value of the field can break.
+    else
+      report(walk, pointer, "field added", isClosed(whole[0]) ? "loosened" : "extended", { isProven: true });
+  }
+}
 
-/** Every difference between two schemas, rated by whom it affects. References are followed. */
-export function compareSchemas(pair: Pair, use: Use, within: readonly Pair[] = []): Finding[] {
-  const { base, revision } = pair;
-  const isSame = (one: Pair) => one.base.value === base.value && one.revision.value === revision.value;
-  if (within.some(isSame)) return []; // a recursive schema
-  const inner = [...within, pair];
-  const [old, now] = [nodeOf(base), nodeOf(revision)];
-  if (!old || !now) return old === now ? [] : [compareWithNothing(pair, old ? "tightened" : "loosened", use)];
+const leavesOf = ({ schema }: Located) => [...(gather([schema])?.leaves ?? [])];
+const isClosed = (one: Located) =>
+  leavesOf(one).some((node) => node.additionalProperties === false || node.unevaluatedProperties === false);
 
-  const keywords = [...new Set([...Object.keys(old), ...Object.keys(now)])];
-  // A schema where there was none limits fields that could have any value before.
-  const isConstraint = use.isConstraint || isEmpty(old) || isEmpty(now);
-  const parts = { ...use, isConstraint };
-  return [
-    ...keywords
-      .filter((keyword) => !SPLIT.includes(keyword))
-      .flatMap((keyword) => rate(pair, keyword, effectsOf(keyword, old[keyword], now[keyword]), use)),
-    ...compareValues(pair, use),
-    ...compareProperties(pair, parts, inner),
-    ...SCHEMAS.flatMap((keyword) => compareInner(pair, keyword, parts, inner)),
-    ...BRANCHES.flatMap((keyword) => compareBranches(pair, keyword, parts, inner)),
-    ...compareDiscriminators(pair, use),
+/** The declaration of a field, by a schema or by another that applies to the same value. */
+function declarationOf(name: string, ...schemas: readonly Located[]): Located | undefined {
+  const reached = new Map(schemas.map((one) => [one.schema, one]));
+  for (const one of reached.values()) {
+    if (memberOf(memberOf(one.schema, "properties"), name) !== undefined)
+      return inner(one, "properties", name);
+    const target = referred(memberOf(one.schema, "$ref"));
+    // What is added while this runs is visited, too.
+    for (const part of [...listed(one, "allOf"), ...(target ? [target] : [])]) reached.set(part.schema, part);
+  }
+  return undefined;
+}
+
+/** Branches are paired by their name or their constants, then by what they say, then by their order. */
+function compareBranches(walk: Walk, pair: Pair, keyword: string, whole: Pair): void {
+  const [before, after] = [listed(pair[0], keyword), listed(pair[1], keyword)];
+  const attempts: ((one: Located, other: Located) => boolean)[] = [
+    (one, other) => nameOf(one) !== "" && nameOf(one) === nameOf(other),
+    (one, other) => isSame(one.schema, other.schema),
+    (one, other) => nameOf(one) === "" || nameOf(other) === "",
   ];
-}
-
-/** The keywords of a schema: `true` has none, like a schema that is absent; undefined for `false`. */
-function nodeOf({ value = true }: Part): Node | undefined {
-  return value === true ? {} : isNode(value) ? value : undefined;
-}
-
-function isEmpty(schema: Node): boolean {
-  return Object.keys(schema).length === 0;
-}
-
-/** One finding for each effect of one change, at the keyword. */
-function rate(pair: Pair, keyword: string, effects: readonly Effect[], use: Use): Finding[] {
-  const [before, after] = [at(pair.base, keyword), at(pair.revision, keyword)];
-  return effects.map((effect) => ({
-    pointer: pair.revision.pointer + step(keyword),
-    use: use.name,
-    what:
-      effect === "cosmetic"
-        ? `${keyword} changed`
-        : `${keyword} ${describeChange(before.value, after.value)}`,
-    level: levelOf(effect, use.direction),
-  }));
-}
-
-/** The effects of changing one keyword. For an unknown keyword, the worst is assumed. */
-function effectsOf(keyword: string, before: unknown, after: unknown): Effect[] {
-  const { compare = unclear, idle } = KEYWORDS[keyword] ?? {};
-  const [old, now] = [before, after].map((value) => (value === idle ? undefined : value));
-  return isDeepStrictEqual(old, now) ? [] : compare(old, now);
-}
-
-/** One of the two schemas is `false`, which allows nothing. */
-function compareWithNothing({ base, revision }: Pair, effect: Effect, { name, direction }: Use): Finding {
-  const what = `${nameAt(revision.pointer)} ${describeChange(base.value, revision.value)}`;
-  return { pointer: revision.pointer, use: name, what, level: levelOf(effect, direction) };
-}
-
-/** A constant and a list with one value are the same. */
-function compareValues(pair: Pair, use: Use): Finding[] {
-  const listOf = (part: Part) => {
-    const { const: only, enum: list } = nodeOf(part) ?? {};
-    return only === undefined ? list : [only];
-  };
-  const keyword =
-    nodeOf(pair.revision)?.const === undefined && nodeOf(pair.base)?.const === undefined ? "enum" : "const";
-  return rate(pair, keyword, effectsOf("enum", listOf(pair.base), listOf(pair.revision)), use);
-}
-
-/** A part of a schema, and the same part of the others that the values have to match. */
-function partOf(schema: Part, ...names: readonly string[]) {
-  const all = new Map([schema, ...(schema.beside ?? [])].map((one) => [one.pointer, one]));
-  for (const one of all.values()) {
-    for (const branch of branchesOf(one, "allOf")) all.set(branch.pointer, branch);
-  }
-  all.delete(schema.pointer);
-  const beside = Array.from(all.values(), (one) => at(one, ...names));
-  return { ...at(schema, ...names), beside: beside.filter(({ value }) => value !== undefined) };
-}
-
-function compareProperties({ base, revision }: Pair, use: Use, within: readonly Pair[]): Finding[] {
-  const names = [base, revision].flatMap((schema) => namesIn(at(schema, "properties")));
-  const finding = ({ asked }: Part, what: string, level: Finding["level"]) => {
-    return { pointer: asked, use: use.name, what, level };
-  };
-  const closed = nodeOf(base)?.additionalProperties === false;
-  const others = ({ value, ...part }: Part, holder: Part) => {
-    return { ...part, value: value ?? at(holder, "additionalProperties").value };
-  };
-  // A field may have moved between schemas that the same values have to match.
-  const declaration = (part: Part) => (part.value === undefined ? (part.beside?.[0] ?? part) : part);
-  return [...new Set(names)].flatMap((name) => {
-    const [old, now] = [partOf(base, "properties", name), partOf(revision, "properties", name)];
-    // Where another schema declares the field, this one only limits it.
-    if (use.isConstraint || [old, now].every(({ beside }) => beside.length > 0)) {
-      return compareSchemas({ base: others(old, base), revision: others(now, revision) }, use, within);
+  const hasSamePlace = (one: Located, other: Located) => nameAt(one.pointer) === nameAt(other.pointer);
+  for (const isPair of keyword === "prefixItems" ? [hasSamePlace] : attempts)
+    for (const one of [...before]) {
+      const other = after.find((candidate) => isPair(one, candidate));
+      if (!other) continue;
+      before.splice(before.indexOf(one), 1);
+      after.splice(after.indexOf(other), 1);
+      compare(walk, [one, other], whole);
     }
-    const [was, is] = [declaration(old), declaration(now)];
-    // Readers of a closed object may refuse unknown fields.
-    if (was.value === undefined) {
-      return finding(is, "field added", closed ? levelOf("loosened", use.direction) : "minor");
-    }
-    if (is.value === undefined) return finding(was, "field removed", "major");
-    return compareSchemas({ base: was, revision: is }, use, within);
-  });
-}
-
-function compareInner(pair: Pair, keyword: string, use: Use, within: readonly Pair[]): Finding[] {
-  const isConstraint = use.isConstraint || !["items", "additionalProperties"].includes(keyword);
-  const [base, revision] = [partOf(pair.base, keyword), partOf(pair.revision, keyword)];
-  if (base.value === undefined && revision.value === undefined) return [];
-  // Even `contains: true` limits a list: it must have a member.
-  if (keyword === "contains" && (base.value === undefined || revision.value === undefined)) {
-    return rate(pair, keyword, effectsOf(keyword, base.value, revision.value), use);
+  const [old, now] = pair.map(({ schema }) => ({ [keyword]: memberOf(schema, keyword) })) as [Node, Node];
+  const schemas = walk.use.direction === "request" ? ([old, now] as const) : ([now, old] as const);
+  for (const branch of [...before, ...after]) {
+    const what = `${nameOf(branch) || nameAt(branch.pointer)} ${before.includes(branch) ? "removed" : "added"}`;
+    const pointer = pair[1].pointer + step(keyword);
+    report(walk, pointer, `${keyword}: ${what}`, effectOf(old, now), { isProven: true, schemas });
   }
-  if (keyword !== "not") return compareSchemas({ base, revision }, { ...use, isConstraint }, within);
-  // Without `not`, nothing is forbidden; and the more it allows, the less the whole does.
-  const forbidden = ({ value = false, ...part }: Part): Part => ({ ...part, value });
-  const direction = use.direction === "request" ? "response" : "request";
-  return compareSchemas(
-    { base: forbidden(base), revision: forbidden(revision) },
-    { ...use, direction, isConstraint },
-    within,
-  );
 }
 
-function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly Pair[]): Finding[] {
-  const added = keyword === "allOf" ? "tightened" : "loosened";
-  const removed = added === "loosened" ? "tightened" : "loosened";
-  const [before, after] = [branchesOf(pair.base, keyword), branchesOf(pair.revision, keyword)];
-  // A choice that is added or removed as a whole is a constraint, not a branch.
-  if (before.length === 0 || after.length === 0) {
-    const [old, now] = [nodeOf(pair.base)?.[keyword], nodeOf(pair.revision)?.[keyword]];
-    return rate(pair, keyword, effectsOf(keyword, old, now), use);
-  }
-  const compare = (base: Part, revision: Part) => compareSchemas({ base, revision }, use, within);
-  const tag = tagOf(pair, before, after);
-  const nameOf = (branch: Part) => (tag ? `${tag} ${constantOf(branch, tag)}` : referenceOf(branch));
-  const hasSameName: IsPair = (base, revision) =>
-    nameOf(base) !== undefined && nameOf(base) === nameOf(revision);
-  const isUnchanged: IsPair = (base, revision) => compare(base, revision).length === 0;
-  const { pairs, left } = pairUp(
-    before,
-    after,
-    tag === undefined ? [hasSameName, isUnchanged, () => true] : [hasSameName],
-  );
-  const alone = (branch: Part, what: string, effect: Effect): Finding => ({
-    pointer: pair.revision.pointer + step(keyword),
-    use: use.name,
-    what: `${keyword}: ${nameOf(branch) ?? nameAt(branch.asked)} ${what}`,
-    level: levelOf(effect, use.direction),
+/** What tells a branch from others: its constants, or else the name that it is referred to by. */
+function nameOf(branch: Located): string {
+  const target = follow(branch);
+  const constants = membersOf(memberOf(target.schema, "properties")).flatMap(([name, part]) => {
+    const list = [memberOf(part, "enum") ?? memberOf(part, "const") ?? []].flat();
+    return list.length === 1 ? [`${name} ${JSON.stringify(list[0])}`] : [];
   });
-  return [
-    ...pairs.flatMap(([base, revision]) => compare(base, revision)),
-    ...left.before.map((branch) => alone(branch, "removed", removed)),
-    ...left.after.map((branch) => alone(branch, "added", added)),
-  ];
+  return constants.join(", ") || (target === branch ? "" : nameAt(target.pointer));
 }
 
-function branchesOf(schema: Part, keyword: string): Part[] {
-  const list = at(schema, keyword);
-  const beside = [schema, ...(schema.beside ?? [])];
-  return Array.isArray(list.value) ? list.value.map((_, index) => ({ ...at(list, index), beside })) : [];
-}
-
-/** The field whose constant identifies each branch: that of the discriminator, or else one that differs in all branches. */
-function tagOf(pair: Pair, before: readonly Part[], after: readonly Part[]): string | undefined {
-  const declared = [pair.revision, pair.base].map(
-    (part) => at(part, "discriminator", "propertyName").value as string | undefined,
-  );
-  const fields = before.slice(0, 1).flatMap((branch) => namesIn(at(branch, "properties")));
-  const differsIn = (branches: readonly Part[], name: string) => {
-    const constants = branches.map((branch) => constantOf(branch, name));
-    return !constants.includes(undefined) && new Set(constants).size === constants.length;
+/** Says how a value changed: `changed from 64 to 65`, `gained "OTHER"`. */
+export function describeChange(before: unknown, after: unknown): string {
+  if (isDeepStrictEqual(before, after)) return "refers to what has changed";
+  if (before === undefined) return `added: ${shorten(after)}`;
+  if (after === undefined) return `removed: ${shorten(before)}`;
+  if (!Array.isArray(before) || !Array.isArray(after))
+    return `changed from ${shorten(before)} to ${shorten(after)}`;
+  const only = (verb: string, list: unknown[], others: unknown[]) => {
+    const own = list.filter((one) => !others.some((other) => isDeepStrictEqual(one, other)));
+    return own.length === 0 ? [] : [`${verb} ${own.map((one) => shorten(one)).join(", ")}`];
   };
-  return [...declared, ...fields].find(
-    (name) => name !== undefined && differsIn(before, name) && differsIn(after, name),
-  );
+  const parts = [...only("gained", after, before), ...only("lost", before, after)];
+  return parts.join(" and ") || "is in another order";
 }
 
-/** The only value that a field of a branch can have, as JSON. */
-function constantOf(branch: Part, name: string): string | undefined {
-  const { const: only, enum: list = [only] } = nodeOf(at(branch, "properties", name)) ?? {};
-  return Array.isArray(list) && list.length === 1 ? JSON.stringify(list[0]) : undefined;
-}
-
-/** The name of the schema that a branch refers to. */
-function referenceOf({ asked, pointer }: Part): string | undefined {
-  return asked === pointer ? undefined : nameAt(pointer);
-}
-
-type IsPair = (base: Part, revision: Part) => boolean;
-
-/** Pairs each branch with the first one that an attempt finds for it. Whatever the pairs are, no change is overlooked. */
-function pairUp(before: readonly Part[], after: readonly Part[], attempts: readonly IsPair[]) {
-  const pairs = new Map<Part, Part>();
-  const left = { before: [...before], after: [...after] };
-  for (const isPair of attempts) {
-    left.before = left.before.filter((base) => {
-      const index = left.after.findIndex((revision) => isPair(base, revision));
-      if (index < 0) return true;
-      pairs.set(base, ...(left.after.splice(index, 1) as [Part]));
-      return false;
-    });
-  }
-  return { pairs: [...pairs], left };
-}
-
-/** The values of the tag are compared where two mappings list them: without one, the branches do. */
-function compareDiscriminators(pair: Pair, use: Use): Finding[] {
-  const [before, after] = [at(pair.base, "discriminator"), at(pair.revision, "discriminator")];
-  if (at(before, "propertyName").value !== at(after, "propertyName").value) {
-    return rate(pair, "discriminator", ["unclear"], use);
-  }
-  const [old, now] = [namesIn(at(before, "mapping")), namesIn(at(after, "mapping"))];
-  const areListed = old.length > 0 && now.length > 0;
-  return rate(pair, "discriminator", areListed ? allowedList(old, now) : [], use);
+/** A value as JSON, cut after some characters. */
+export function shorten(value: unknown, length = 80): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

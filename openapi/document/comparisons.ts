@@ -8,7 +8,6 @@ export type Effect = "loosened" | "tightened" | "extended" | "cosmetic" | "uncle
 export type Compare = (before: unknown, after: unknown) => Effect[];
 
 export const cosmetic: Compare = () => ["cosmetic"];
-export const unclear: Compare = () => ["unclear"];
 export const extended: Compare = () => ["extended"];
 
 /** A removed limit allows everything. */

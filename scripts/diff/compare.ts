@@ -1,8 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
-import type { Change } from "../../openapi/diff/change.ts";
-import { countLevels, findChanges, renderChanges } from "../../openapi/diff/diff.ts";
+import { findChanges } from "../../openapi/diff/diff.ts";
+import type { Change } from "../../openapi/diff/law.ts";
+import { countLevels, FORMATS } from "../../openapi/diff/report.ts";
 import { headingsOf } from "../../openapi/document/headings.ts";
 import { checkVersion, compareVersions, type Verdict } from "./version.ts";
 
@@ -40,12 +41,12 @@ export function findChangelogError(changelog: string, version: string): string |
   return `${CHANGELOG} has no entry for ${version}: add "## ${version}", and below it what changed and for whom.`;
 }
 
-/** The changes, one on each line, the most severe first, and the version that they require. */
-export function renderReport(changes: readonly Change[], verdict: Verdict): string {
-  return [...renderChanges(changes), renderVerdict(changes, verdict)].join("\n");
-}
-
-function renderVerdict(changes: readonly Change[], { released, version, need, required }: Verdict): string {
+/** The changes, the most severe first, and the version that they require. */
+export function renderReport(
+  changes: readonly Change[],
+  { released, version, need, required }: Verdict,
+): string {
   if (need === "none") return `No change since ${released}. info.version says ${version}.`;
-  return `Since ${released}: ${countLevels(changes)}. That needs ${required}. info.version says ${version}.`;
+  const last = `Since ${released}: ${countLevels(changes)}. That needs ${required}. info.version says ${version}.`;
+  return `${FORMATS.text(changes)}\n\n${last}`;
 }

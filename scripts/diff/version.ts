@@ -1,4 +1,4 @@
-import { type Change, LEVELS, type Level, mostSevere } from "../../openapi/diff/change.ts";
+import { type Change, LEVELS, type Level } from "../../openapi/diff/law.ts";
 
 type Version = readonly [major: number, minor: number, patch: number];
 
@@ -15,7 +15,7 @@ export type Verdict = {
 
 /** Compares `info.version` with the changes since a release (D28). */
 export function checkVersion(changes: readonly Change[], released: string, version: string): Verdict {
-  const need = mostSevere(changes.map(({ level }) => level)) ?? "none";
+  const need = LEVELS.findLast((level) => changes.some((one) => one.level === level)) ?? "none";
   const required = need === "none" ? released : raise(released, need);
   const verdict: Verdict = { released, version, need, required };
   if (compareVersions(version, required) >= 0) return verdict;

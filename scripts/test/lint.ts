@@ -5,7 +5,7 @@ import { runTogether, type Step } from "../command/steps.ts";
 /** Texts for the word list in .textlintrc.json; not the interface, which repeats the wording of the requirement. */
 const PROSE = [
   "{README,SECURITY,CHANGELOG}.md",
-  "{client,server,server/sandbox,test/conformance,test/certify}/README.md",
+  "{client,openapi/diff,server,server/sandbox,test/conformance,test/certify}/README.md",
   "openapi/{CHANGELOG,info,sandbox/info}.md",
   "docs/{index,states,problems,decisions,performance}.md",
   "docs/{guides,operators}/*.md",
@@ -20,7 +20,7 @@ export const lintSteps: readonly Step[] = [
     args: [
       "--config",
       ".dependency-cruiser.mjs",
-      ...["server", "client/src", "scripts", "openapi/rules", "openapi/document", "test"],
+      ...["server", "client/src", "scripts", "openapi/rules", "openapi/document", "openapi/diff", "test"],
     ],
   },
   { name: "prose", command: "textlint", args: PROSE },

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
-import { LEVELS, type Level } from "../../../openapi/diff/change.ts";
+import { LEVELS, type Level } from "../../../openapi/diff/law.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { defineProgram } from "../../process/command-line.ts";
 import { fetchInTime } from "./options.ts";
@@ -44,13 +44,14 @@ async function printDiff(
     const after = parseContract(text, href);
     const before = parseContract(await readSaved(file, href), file);
     // Loaded when it is asked for: a sandbox that starts compares nothing.
-    const { countLevels, findChanges, renderChanges } = await import("../../../openapi/diff/diff.ts");
+    const { findChanges } = await import("../../../openapi/diff/diff.ts");
+    const { countLevels, FORMATS } = await import("../../../openapi/diff/report.ts");
     const changes = findChanges(before.document, after.document);
     const last =
       changes.length === 0
         ? `The contract is still that of version ${before.version}.`
         : `From version ${before.version} to ${after.version}: ${countLevels(changes)}.`;
-    process.stdout.write(`${[...renderChanges(changes), last].join("\n")}\n`);
+    process.stdout.write(changes.length === 0 ? `${last}\n` : `${FORMATS.text(changes)}\n\n${last}\n`);
     const severe = failOn === "never" ? [] : LEVELS.slice(LEVELS.indexOf(failOn));
     if (changes.some(({ level }) => severe.includes(level))) process.exitCode = 1;
   } catch (error) {

@@ -1,34 +1,33 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
-import type { Level } from "../../../openapi/diff/change.ts";
+import type { Level } from "../../../openapi/diff/law.ts";
 import { readGenerated } from "../../../openapi/document/generated.ts";
 
 type Node = { [name: string]: unknown };
+/** Values by pointer: null takes one out, `$add` and `$drop` change a list. */
+type Edits = Readonly<Record<string, unknown>>;
 
-/** A change of the published contract, the version step that it requires, and the location that a report must name. */
-export type Change = {
-  readonly name: string;
-  readonly level: Level;
-  readonly location: string;
-  /** What the contract already has when it changes, where it has nothing that could change so. */
-  readonly before?: Node;
-  readonly change: Node;
-};
+/** The version step that a change of the published contract requires, the location that a report must name, and the change. */
+export const CHANGES: readonly [
+  level: Level,
+  location: string,
+  name: string,
+  change: Edits,
+  before?: Edits,
+][] = parse(readFileSync(new URL("../../fixtures/diff/changes.yaml", import.meta.url), "utf8"));
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const CONTRACT = readGenerated("openapi.json");
 
-export const CHANGES: readonly Change[] = parse(read("fixtures/diff/changes.yaml"));
-
-/** A new copy of the published contract. */
-export function contract(): Node {
-  return JSON.parse(readGenerated("openapi.json"));
-}
-
-/** The published contract with changes applied. Throws when one of them would have no effect. */
-export function contractWith(changes: readonly Pick<Change, "change">[]): Node {
-  const document = contract();
-  for (const { change } of changes) lay(structuredClone(change), document);
+/** A new copy of the published contract with changes applied. Throws when one of them would have no effect. */
+export function contractWith(...changes: readonly Edits[]): Node {
+  const document = JSON.parse(CONTRACT);
+  for (const [pointer, value] of changes.flatMap((edits) => Object.entries(edits))) {
+    const path = pointer.startsWith("/") ? pointer.slice(1) : `components/schemas/${pointer}`;
+    const names = path.split("/").map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const nested = names.reduceRight<unknown>((part, name) => ({ [name]: part }), structuredClone(value));
+    lay(nested as Node, document);
+  }
   return document;
 }
 
@@ -51,6 +50,5 @@ function listWith({ $add, $drop }: Node, list: readonly unknown[]): unknown[] {
   return $add === undefined ? kept : [...kept, $add];
 }
 
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

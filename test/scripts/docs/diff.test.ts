@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Level } from "../../../openapi/diff/change.ts";
 import { findChanges } from "../../../openapi/diff/diff.ts";
+import type { Change, Level } from "../../../openapi/diff/law.ts";
 import { findChangelogError } from "../../../scripts/diff/compare.ts";
 import { checkVersion } from "../../../scripts/diff/version.ts";
 import { runProgram } from "../../helpers/process.ts";
@@ -10,9 +10,8 @@ import { folderOfTest } from "../../helpers/suite.ts";
 import { CHANGES, contractWith } from "./diff-changes.ts";
 
 describe("a change of the contract", () => {
-  test.each(CHANGES)("is rated: $name, $level", ({ level, location, before = {}, change }) => {
-    const given = { change: before };
-    const changes = findChanges(contractWith([given]), contractWith([given, { change }]));
+  test.each(CHANGES)("that is %s in %s: %s", (level, location, _name, change, before = {}) => {
+    const changes = findChanges(contractWith(before), contractWith(before, change));
 
     expect(changes[0]?.level).toBe(level);
     expect(changes.filter((one) => one.level === level).map((one) => one.location)).toContain(location);
@@ -20,7 +19,9 @@ describe("a change of the contract", () => {
 });
 
 describe("the version of the contract", () => {
-  const change = (level: Level) => ({ location: "", pointer: "", what: [], uses: [], level });
+  const change = (level: Level): Change => {
+    return { location: "", pointer: "", what: [], uses: [], level, effect: "none", isAssumed: false };
+  };
 
   test.each<[levels: Level[], version: string, required: string, error: RegExp | undefined]>([
     [[], "1.2.3", "1.2.3", undefined],
@@ -56,12 +57,12 @@ describe("the version of the contract", () => {
 
 test("npm run diff fails for a breaking change in a version that says less, and names location, need and remedy", async () => {
   const before = {
-    info: { version: "1.0.0" },
-    paths: { "/v1/webhook/subscribe": { post: { description: "Other words." } } },
-    components: { schemas: { RefundRequest: { properties: { requestKey: { maxLength: 300 } } } } },
+    "/info/version": "1.0.0",
+    "/paths/~1v1~1webhook~1subscribe/post/description": "Other words.",
+    "RefundRequest/properties/requestKey/maxLength": 300,
   };
   const file = join(await folderOfTest(), "before.json");
-  await writeFile(file, JSON.stringify(contractWith([{ change: before }])));
+  await writeFile(file, JSON.stringify(contractWith(before)));
 
   const { code, stdout, stderr } = await runProgram([
     process.execPath,

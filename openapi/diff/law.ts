@@ -1,0 +1,90 @@
+import { METHODS, stepsOf } from "./document.ts";
+import type { Effect } from "./extensions.ts";
+import type { Schema } from "./schema.ts";
+import { findWitness } from "./witness.ts";
+
+/** What a change requires of the version, the least first. */
+export const LEVELS = ["patch", "minor", "major"] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** Where something is used, by whom, and whether they write it (`request`) or read it (`response`). */
+export type Use = { readonly name: string; readonly party: string; readonly direction: Direction };
+export type Direction = "request" | "response";
+
+/** The law: fewer values break those who write them, more values those who read them. */
+export function levelOf(effect: Effect, direction: Direction): Level {
+  if (effect === "none") return "patch";
+  if (effect === "extended") return "minor";
+  return effect === (direction === "request" ? "loosened" : "tightened") ? "minor" : "major";
+}
+
+/** A difference at one location, as it affects one use. */
+export type Finding = {
+  /** JSON Pointer to the changed part itself, and not to a reference to it. */
+  readonly pointer: string;
+  /** Absent when only generated code or readers of the document are concerned. */
+  readonly use?: Use | undefined;
+  readonly effect: Effect;
+  readonly what: string;
+  readonly level: Level;
+  /** Nothing shows that it is compatible, and nothing that it isn't. */
+  readonly isAssumed?: boolean;
+  /** A value that is valid for the first and not for the second breaks somebody. */
+  readonly schemas?: readonly [valid: Schema, invalid: Schema];
+};
+
+/** One change of a document, however many operations it affects. */
+export type Change = Pick<Finding, "pointer" | "effect" | "level"> & {
+  /** Such as `RefundRequest.amount`, `POST /v1/refunds body`, `event refund.pending.data`. */
+  readonly location: string;
+  readonly what: readonly string[];
+  readonly uses: readonly string[];
+  readonly direction?: Direction;
+  /** Who has to act, or may notice, such as `callers who write it`. */
+  readonly concerned?: string;
+  readonly isAssumed: boolean;
+  /** A value that was accepted and isn't, or that was never sent and can be; absent where trying found none. */
+  readonly value?: { readonly is: unknown };
+};
+
+/** Merges the findings at one location; the most severe changes come first. */
+export function toChanges(findings: readonly Finding[]): Change[] {
+  const changes = Array.from(Map.groupBy(findings, ({ pointer }) => pointer).values(), toChange);
+  return changes.toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
+}
+
+function toChange(group: readonly Finding[]): Change {
+  const level = LEVELS.findLast((one) => group.some((finding) => finding.level === one)) ?? "patch";
+  const decisive = group.filter((finding) => finding.level === level);
+  const [{ pointer, effect, use, schemas = [false, false] as const }] = decisive as [Finding];
+  const isRead = use?.direction === "response";
+  const value = level === "major" ? findWitness(...schemas) : undefined;
+  return {
+    ...{ location: locationName(stepsOf(pointer)), pointer, level, effect },
+    what: [...new Set(decisive.map(({ what }) => what))],
+    uses: [...new Set(decisive.flatMap((finding) => finding.use?.name ?? []))],
+    ...(use && { direction: use.direction, concerned: `${use.party} who ${isRead ? "read" : "write"} it` }),
+    isAssumed: !value && decisive.every((finding) => finding.isAssumed === true),
+    ...(value && { value }),
+  };
+}
+
+/** A readable name for the element at a path of a document. Steps that mean nothing to a reader are left out. */
+function locationName([first = "", second = "", third = "", ...rest]: readonly string[]): string {
+  const steps = rest.map((part, index) => {
+    const holder = [third, ...rest][index] ?? "";
+    if (holder in STEPS) return `${STEPS[holder]}${part}`;
+    return part === "items" ? "[]" : part === "requestBody" && index === rest.length - 1 ? " body" : "";
+  });
+  if (first === "components") return `${KINDS[second] ?? ""}${third}${steps.join("")}`;
+  const method = first === "paths" && METHODS.includes(third) ? `${third.toUpperCase()} ` : "";
+  if (first === "paths" || first === "webhooks")
+    return `${first === "paths" ? method : "event "}${second}${steps.join("")}`;
+  return [first, second, third, ...rest].filter((part) => part !== "").join(".");
+}
+const STEPS: Readonly<Record<string, string>> = { properties: ".", responses: " ", headers: " header " };
+const KINDS: Readonly<Record<string, string>> = {
+  responses: "response ",
+  headers: "header ",
+  parameters: "header ",
+};

@@ -1,0 +1,39 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { basename, dirname, relative, resolve } from "node:path";
+import { parse } from "yaml";
+import { isNode, membersOf, step } from "./document.ts";
+
+/** A document, as YAML or JSON, with the files that it refers to: as they are, or were in a revision of git. */
+export function readDocument(path: string, revision?: string): unknown {
+  const [root, files] = [resolve(path), new Map<string, unknown>()];
+  const read = (file: string): unknown => {
+    const show = ["show", `${revision}:./${basename(file)}`];
+    const options = { cwd: dirname(file), encoding: "utf8", maxBuffer: 1e9, stdio: "pipe" } as const;
+    const text = revision === undefined ? readFileSync(file, "utf8") : execFileSync("git", show, options);
+    return withParts(file.endsWith(".json") ? JSON.parse(text) : parse(text), file);
+  };
+  const pointerTo = (file: string) => (file === root ? "" : `/x-files${step(relative(dirname(root), file))}`);
+  const withParts = (value: unknown, file: string): unknown => {
+    if (Array.isArray(value)) return value.map((one) => withParts(one, file));
+    if (!isNode(value)) return value;
+    return Object.fromEntries(
+      membersOf(value).map(([name, part]) => [
+        name,
+        name === "$ref" ? toPart(part, file) : withParts(part, file),
+      ]),
+    );
+  };
+  /** References to other files become references to `x-files`, where these are. */
+  const toPart = (reference: unknown, file: string): unknown => {
+    if (typeof reference !== "string" || /^[a-z][a-z+.-]*:/i.test(reference)) return reference;
+    const [name = "", fragment = ""] = reference.split("#");
+    const target = name === "" ? file : resolve(dirname(file), decodeURIComponent(name));
+    if (target !== root && !files.has(target)) files.set(target, undefined).set(target, read(target));
+    return `#${pointerTo(target)}${fragment}`;
+  };
+  const document = read(root);
+  if (!isNode(document) || !("openapi" in document)) throw new Error(`${path} is no OpenAPI document.`);
+  const parts = Array.from(files, ([file, value]) => [relative(dirname(root), file), value] as const);
+  return parts.length === 0 ? document : { ...document, "x-files": Object.fromEntries(parts) };
+}
