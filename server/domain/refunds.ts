@@ -96,8 +96,13 @@ function refusal(original: Original, amountCents: number): RefundErrorCode | und
  *
  * @param amountCents the amount to refund, in cents
  * @param at.now the domain's time (D30)
+ * @param at.isDoubted whether that time may be wrong, so that the refund waits even if it seems due
  */
-export function firstStatus(original: Original, amountCents: number, { now }: { now: Date }): FirstStatus {
+export function firstStatus(
+  original: Original,
+  amountCents: number,
+  { now, isDoubted = false }: { now: Date; isDoubted?: boolean },
+): FirstStatus {
   const errorCode = refusal(original, amountCents);
   if (errorCode) return { paymentStatus: "TERMINAL_FAILED", ...failure(errorCode) };
   if (original.status === "PROCESSING") return { paymentStatus: "PENDING", dueAt: null };
@@ -105,7 +110,7 @@ export function firstStatus(original: Original, amountCents: number, { now }: { 
     throw new Error(`payment ${original.paymentId} is settled, but has no date of settlement`);
 
   const dueAt = refundDueAt(original.settledAt);
-  return dueAt <= now ? { paymentStatus: "AUTHORIZED" } : { paymentStatus: "PENDING", dueAt };
+  return dueAt <= now && !isDoubted ? { paymentStatus: "AUTHORIZED" } : { paymentStatus: "PENDING", dueAt };
 }
 
 /** The transition of a refund in this status at a trigger; undefined when there is none (D17). */

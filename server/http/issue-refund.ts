@@ -29,9 +29,10 @@ export function issueRefund(
         { merchant, paymentId: body.paymentId },
         timeLimit,
       );
-      const refund = original && decide(request, original, toDomainTime(realNow(), clockOffsetMs));
-      // By a clock that may be wrong, nothing becomes AUTHORIZED, either.
-      const isHeld = (held || isWrong()) && refund?.decision.paymentStatus === "AUTHORIZED";
+      // By a clock that may be wrong, nothing becomes AUTHORIZED (D30); that is no hold, so the refund waits. A hold comes first.
+      const at = { now: toDomainTime(realNow(), clockOffsetMs), isDoubted: !held && isWrong() };
+      const refund = original && decide(request, original, at);
+      const isHeld = held && refund?.decision.paymentStatus === "AUTHORIZED";
       if (refund && !isHeld && (await store.saveRefund(refund, timeLimit)))
         return { status: 201, body: toRefund(refund) };
 
@@ -51,21 +52,21 @@ export function issueRefund(
 function decide(
   { merchant, body, caller, trace }: ValidRequest<"issueRefund">,
   original: Original,
-  now: Date,
+  at: { now: Date; isDoubted: boolean },
 ): NewRefund {
   const amountCents = toCents(body.amount.value);
   return {
     paymentId: createRefundId(),
     merchant,
     original,
-    decision: firstStatus(original, amountCents, { now }),
+    decision: firstStatus(original, amountCents, at),
     amountCents,
     requestKey: body.requestKey,
     clientReferenceId: referenceOf(body),
     softDescriptor: body.softDescriptor || null,
     caller,
     trace,
-    now,
+    now: at.now,
   };
 }
 

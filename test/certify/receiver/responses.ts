@@ -93,6 +93,8 @@ function errorCodes({ document }: Contract): readonly string[] {
 
 const taken = (id: string, name: string, toEvent: (event: Event) => object) => ({
   id: `unknown.${id}`,
+  // A new status comes by a new event, so whoever refuses new events refuses it, too.
+  after: id === "status" ? ["unknown.event"] : [],
   name: `responds with 2xx to ${name}`,
   sources: ["D28", "D21"],
   async run({ send, contract }: ReceiverKit) {
