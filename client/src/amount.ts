@@ -34,10 +34,9 @@ export function toAmount(input: AmountInput): Amount {
 function read(input: unknown): { currency: unknown; cents: number } {
   if (!isObject(input)) return { currency: "USD", cents: toCents(input) };
   const { cents, currency = "USD", value } = input;
-  // Such as those of decimal libraries.
-  if (!["cents", "currency", "value"].some((name) => name in input))
-    return { currency: "USD", cents: toCents(input) };
-  if (cents === undefined) return { currency, cents: toCents(value) };
+  // An object with none of the three may be one of a decimal library.
+  const isOurs = "value" in input || "cents" in input || "currency" in input;
+  if (cents === undefined) return { currency, cents: toCents(isOurs ? value : input) };
   if (value !== undefined) throw new InvalidAmountError("give cents or a value, not both.");
   if (!Number.isSafeInteger(cents))
     throw new InvalidAmountError(`cents are a whole number, not the ${typeof cents} ${cents}.`);
@@ -48,12 +47,9 @@ export function toCents(dollars: unknown): number {
   if (typeof dollars === "number" && Number.isFinite(dollars)) return toWhole(dollars);
   const digits = typeof dollars === "string" ? /^-?(\d+)(?:\.(\d{1,2}))?$/.exec(dollars) : null;
   if (digits === null) {
-    const given = typeof dollars === "string" ? JSON.stringify(dollars) : String(dollars);
-    const text =
-      typeof dollars === "object" && dollars !== null
-        ? "an object: pass its text, such as amount.toFixed(2)"
-        : given;
-    throw new InvalidAmountError(`give dollars with at most two digits after the point, not ${text}.`);
+    const text = typeof dollars === "string" ? JSON.stringify(dollars) : String(dollars);
+    const given = dollars instanceof Object ? "an object: pass its text, such as amount.toFixed(2)" : text;
+    throw new InvalidAmountError(`give dollars with at most two digits after the point, not ${given}.`);
   }
   const [text, whole = "", fraction = ""] = digits;
   const cents = Number(whole + fraction.padEnd(2, "0"));

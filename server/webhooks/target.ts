@@ -42,7 +42,7 @@ function findHostError(hostname: string, policy: TargetPolicy): string | undefin
   if (host === "localhost" || host.endsWith(".localhost"))
     return policy.allowLocal ? undefined : `must have a public host; ${host} is this machine itself`;
   if (!ipaddr.isValid(host) || isAllowedAddress(host, policy)) return undefined;
-  return `must have a public host; ${host} is not a public address${hintOf(policy)}`;
+  return `must have a public host; ${host} is not a public address`;
 }
 
 /** Whether deliveries may go to an IP address. An IPv4 address written as IPv6 is treated as IPv4. */
