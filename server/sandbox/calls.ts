@@ -74,7 +74,7 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
     },
     /** What was sent to webhook subscriptions. */
     deliveries: {
-      list: listDeliveries,
+      list: (query: Query<"listDeliveries"> = {}): Promise<Result<"listDeliveries">> => listDeliveries(query),
       get: (id: string): Promise<Result<"getDelivery">> =>
         resultOf(http.GET("/sandbox/deliveries/{webhookId}", webhook(id))),
       redeliver: (id: string): Promise<Result<"redeliver">> =>
@@ -84,7 +84,11 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
      * Waits until each delivery that is due was attempted, such as after the clock moved, and resolves with the latest hundred. Rejects
      * when one is still due after `timeoutMs`, which is 20 seconds when left out.
      */
-    delivered: async ({ timeoutMs = 20_000 } = {}): Promise<Result<"listDeliveries">["items"]> => {
+    delivered: async ({
+      timeoutMs = 20_000,
+    }: {
+      timeoutMs?: number;
+    } = {}): Promise<Result<"listDeliveries">["items"]> => {
       for (const end = performance.now() + timeoutMs; performance.now() < end; await pause(POLL_MS)) {
         const [{ now }, waiting] = await Promise.all([
           readClock(),

@@ -63,11 +63,11 @@ describe("a database that was restored", () => {
 
     expect(alarms(first)).toEqual([expect.stringMatching(SENTENCE)]);
     expect(held.stdout).toContain("all merchants");
-    expect(refund).toMatchObject({ paymentStatus: "PENDING" });
+    expect(refund).toMatchObject({ errorDetails: { errorCode: "REFUNDS_HELD" } });
     expect(reconciled.stdout).toMatch(/^1 line: 1 inserted/);
     expect(repeated).toMatchObject({ existing: { paymentId: paid.paymentId } });
     expect([alarms(second), (await run(["holds"])).stdout]).toEqual([[], "None.\n"]);
-    await untilPaid(refund);
+    await untilPaid(await issue(second, refundOf(paymentId)));
     expect(await payouts()).not.toContain(paid.paymentId);
   });
 

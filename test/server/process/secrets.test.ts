@@ -116,7 +116,7 @@ describe("in production no secret is disclosed or stored in clear", () => {
       });
     const body = refundOf(paymentId, { clientReferenceId: personal, softDescriptor: "x" });
     responses.push(await untilServed(() => post(server.url, "/v1/refunds", body, { token })));
-    responses.push(await untilServed(() => subscribe(target)));
+    responses.push(await untilServed(() => subscribe({ ...target, url: `${target.url}?more` })));
     production.issuer.mood("broken");
     await server.database.close();
     responses.push(await untilServed(refund));

@@ -116,7 +116,9 @@ describe.each(engines)("a refund that the payment system knows, on %s", (engine)
   test("is not paid again if it is authorized here, and not published yet", async () => {
     const { db } = database;
     const original = await settled({ settledAt: LONG_AGO });
+    await release(db, { merchant: undefined });
     const [one, other] = [await createRefund(db, original), await createRefund(db, original)];
+    await hold(db, { reason: "restored" });
 
     expect(await reconcile(asKnown(one, original))).toBe("kept");
     expect(await payOut()).toEqual([other.paymentId]);
