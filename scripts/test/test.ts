@@ -24,7 +24,6 @@ const longSteps: readonly Step[] = [
     args: ["run", "test/server/lifecycle/model.test.ts"],
     env: { MODEL_COMMANDS: "2000" },
   },
-  proof("every mutant of the contract is killed", "mutation"),
   proof("clients of other generators", "generators"),
   proof("faults, five rounds", "faults", "--rounds", "5"),
   proof("a cluster of PostgreSQL, where Citus is installed", "engines"),
