@@ -93,7 +93,11 @@ const DEFAULTS = {
 type Settings = StartOptions & typeof DEFAULTS;
 
 /** Starts the parts of a server one after the other. Rejects when one can't start, after stopping those that had started. */
-export async function startServer(config: Config, options: StartOptions, createHooks?: CreateHooks) {
+export async function startServer(
+  config: Config,
+  options: StartOptions,
+  createHooks?: CreateHooks,
+): Promise<RunningServer> {
   const settings = { ...DEFAULTS, ...options };
   const running: RunningParts = {};
   let stopped: Promise<void> | undefined;

@@ -176,3 +176,35 @@ async function resultOf<Of extends Id>(
   if (!response.ok) throw new SandboxCallError(response.status, error as SandboxCallError["problem"]);
   return data as Result<Of>; // undefined for a response without a body, as its type says
 }
+
+/** All options are optional. */
+export type SandboxOptions = {
+  /** Without one, a free port. */
+  port?: number;
+  /** The address to listen on; `127.0.0.1`, which only this machine reaches, when left out. */
+  host?: string;
+  /** The folder that keeps the data. Without one they are in memory, and gone when the sandbox is closed. */
+  dataDir?: string;
+  /**
+   * Further settings, by the names of the environment variables, such as `{ RATE_LIMIT: "5" }`. The environment itself is not
+   * read, so that a test does the same everywhere.
+   */
+  settings?: Readonly<Record<string, string>>;
+  /** Receives the log, one JSON object on each line. Without it, nothing is logged. */
+  log?: (line: string) => void;
+};
+
+/** A running sandbox, with every call of its contract for the merchant `acme`. */
+export type Sandbox = SandboxCalls & {
+  /** Its address, such as `http://127.0.0.1:40123`: the base URL of a client. */
+  readonly url: string;
+  /** The access token of the merchant `acme`, `sandbox_acme`, with both scopes. */
+  readonly accessToken: string;
+  /** The access token of another merchant, `globex`. */
+  readonly otherAccessToken: string;
+  /** The calls of another bearer, such as `sandbox.as(sandbox.otherAccessToken)`. */
+  as(accessToken: string): SandboxCalls;
+  /** Waits for requests in flight, then stops. May be called again. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};

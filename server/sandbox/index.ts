@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxOptions } from "./start-sandbox.ts";
+import type { Sandbox, SandboxOptions } from "./calls.ts";
 
 export {
   type Query,
