@@ -192,7 +192,7 @@ describe("the commands of the packages", () => {
     const settings = await readFile(join(ROOT, "server/operators/run/settings.env"), "utf8");
     const names = [...settings.matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name);
     // Packages that it uses read some of their own, such as NODE_ENV.
-    const program = `const read = new Set();
+    const program = `const read = new Set<string>();
       process.env = new Proxy(process.env, { get: (env, name: string) => (read.add(name), env[name]) });
       import { startSandbox } from "@refund-contract/sandbox";
       import { conform } from "@refund-contract/conformance";
