@@ -7,7 +7,7 @@ import { signDelivery } from "../../webhooks/sign-delivery.ts";
 import type { FaultList } from "./faults.ts";
 import { type NewFault, toPlan } from "./kinds.ts";
 
-/** A call to the published contract, as whoever watches a sandbox sees it when it ends. */
+/** A finished call to the published contract, with its response. */
 export type WatchedCall = Pick<
   SandboxSchemas["RequestRecord"],
   "operation" | "status" | "milliseconds" | "requestKey" | "requestBody" | "responseBody" | "fault"
@@ -29,7 +29,7 @@ export type WatchedAttempt = {
   readonly forged?: boolean;
 };
 
-/** Is told of all that happens at a sandbox. */
+/** Receives every call and delivery of a sandbox. */
 export type Watch = {
   onCall(call: WatchedCall): void;
   onAttempt(attempt: WatchedAttempt): void;

@@ -111,7 +111,7 @@ const feed = [
   end $$`,
 ];
 
-/** What operators change, whoever writes the statement: `rights.ts` attaches the trigger. A row of it names a record, and no person. */
+/** Records each change that an operator makes, by our commands or by psql; `rights.ts` attaches the trigger. A row names the changed record, not a person. */
 const record = [
   `create table admin_changes (
     number bigint generated always as identity primary key,

@@ -93,7 +93,7 @@ function errorCodes({ document }: Contract): readonly string[] {
 
 const taken = (id: string, name: string, toEvent: (event: Event) => object) => ({
   id: `unknown.${id}`,
-  // A new status comes by a new event, so whoever refuses new events refuses it, too.
+  // A new status comes in a new event, so a receiver that refuses new events fails this, too.
   after: id === "status" ? ["unknown.event"] : [],
   name: `responds with 2xx to ${name}`,
   sources: ["D28", "D21"],
