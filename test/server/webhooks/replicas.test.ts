@@ -61,7 +61,7 @@ describe("two servers on one PostgreSQL", () => {
     for (const events of sequences.values())
       expect(events.map(({ sequence }) => sequence).toSorted()).toEqual([1, 2]);
     expect(receiver.received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
-  });
+  }, 90_000); // takes ten seconds alone, and other tests run beside it
 
   test("a server that holds a delivery for longer than its lease writes nothing, and another one delivers it", async () => {
     await using replicas = await createDeployment();
