@@ -200,6 +200,10 @@ if (!REFUNDS_SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
 
   test("ends with the tests' own code when they fail, with 1 when too little was met, and with 2 when it can't run", async () => {
     const unknown = await exec("", "--require", "refund.lost");
+    const [noDay, noFinding] = [
+      await exec("", "--bad-day", "rain"),
+      await exec("", "--ignore", "refund.thrice"),
+    ];
     const missing = await runProgram([
       process.execPath,
       "server/sandbox/cli.ts",
@@ -214,6 +218,11 @@ if (!REFUNDS_SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
       stdout: expect.stringContaining("required: no test met refund.authorized"),
     });
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("no element refund.lost")]);
+    expect([noDay.code, noDay.stderr]).toEqual([2, expect.stringContaining("There is no bad day rain.")]);
+    expect([noFinding.code, noFinding.stderr]).toEqual([
+      2,
+      expect.stringContaining("no finding refund.thrice"),
+    ]);
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("there is no such command")]);
   });
 });

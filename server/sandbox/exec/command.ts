@@ -109,6 +109,8 @@ function workers(text: string): number {
 async function execute(start: Start, command: readonly string[], options: Options): Promise<void> {
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   try {
+    requireKnown("bad day", options.badDay === true ? [] : options.badDay, DAYS);
+    requireKnown("finding", options.ignore, REASONS);
     const plain = await runOnce(start, command, options);
     const runs: Run[] = [plain.run];
     if (options.badDay && plain.run.code === 0) {
@@ -130,6 +132,13 @@ async function execute(start: Start, command: readonly string[], options: Option
     say(error instanceof Error ? error.message : String(error));
     process.exitCode = 2;
   }
+}
+
+/** @throws Error for a name that is misspelt: it would select nothing, unnoticed */
+function requireKnown(noun: string, names: readonly string[] = [], known: object): void {
+  const unknown = names.find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined)
+    throw new Error(`There is no ${noun} ${unknown}. Choose from: ${Object.keys(known).join(", ")}.`);
 }
 
 /** A run as lines of the table: what went wrong, and all that was found. */
@@ -256,6 +265,8 @@ async function runTests([file = "", ...args]: readonly string[], env: NodeJS.Pro
       }, limitMs);
   const stop = (signal: NodeJS.Signals) => {
     if (!isPlain) end();
+    // A terminal sends SIGINT to the tests as well.
+    else if (signal === "SIGTERM") child.kill(signal);
     process.exitCode = signal === "SIGINT" ? 130 : 143;
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
