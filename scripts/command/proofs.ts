@@ -1,10 +1,5 @@
 /** What `npm run proof -- NAME` runs: the proofs that take minutes, and the commands that are needed rarely. */
 export const PROOFS = {
-  audit: {
-    file: "scripts/supply-chain/audit.ts",
-    description:
-      "Fails if an installed package has an advisory that is not accepted. Needs a registry that has advisories.",
-  },
   bench: { file: "test/proofs/bench/bench.ts", description: "Runs the benchmarks." },
   certify: {
     file: "test/certify/cli.ts",

@@ -32,7 +32,7 @@ class Merchant {
         }
         var retry = retryOf(client, status);
         // This alone shows that no attempt made the refund, of this run or of an earlier one.
-        if (retry.path("repeat").asText().equals("changed") && body.contains("urn:problem:")) return "none";
+        if (retry.path("repeat").asText().equals("changed") && body.contains("errorDetails")) return "none";
         if (status >= 300 && status < 500 && List.of("", "cause-gone").contains(retry.path("when").asText())) return "unknown";
         if (error.getResponseHeaders() != null) wait = error.getResponseHeaders().firstValueAsLong("Retry-After").orElse(0);
       }

@@ -37,7 +37,7 @@ fun refund(api: RefundsApi, request: RefundRequest): String {
             }
             val retry = retryOf(error.statusCode)
             // This alone shows that no attempt made the refund, of this run or of an earlier one.
-            if (retry["repeat"] == "changed" && "urn:problem:" in response.body.toString()) return "none"
+            if (retry["repeat"] == "changed" && "errorDetails" in response.body.toString()) return "none"
             if (retry["when"] in listOf(null, "cause-gone")) return "unknown"
             wait = response.headers["retry-after"]?.first()
         } catch (error: Exception) { // a 5xx, no response, or none that can be read

@@ -58,7 +58,7 @@ func refund(ctx context.Context, client *payments.APIClient, request payments.Re
 		if response != nil {
 			retry := retryOf(response)
 			// This alone shows that no attempt made the refund, of this run or of an earlier one.
-			if retry.Repeat == "changed" && problem != nil && strings.Contains(string(problem.Body()), "urn:problem:") {
+			if retry.Repeat == "changed" && problem != nil && strings.Contains(string(problem.Body()), "errorDetails") {
 				return "none"
 			}
 			if response.StatusCode >= 300 && response.StatusCode < 500 && (retry.When == "" || retry.When == "cause-gone") {

@@ -29,7 +29,7 @@ function refund(RefundsApi $api, RefundRequest $request): string
                 return $isOurs ? $found->getPaymentStatus() : 'conflict';
             }
             $retry = retryOf($status);
-            if ($retry['repeat'] === 'changed' && str_contains($error->getResponseBody(), 'urn:problem:')) {
+            if ($retry['repeat'] === 'changed' && str_contains($error->getResponseBody(), 'errorDetails')) {
                 return 'none'; // this alone shows that no attempt made the refund, of this run or of an earlier one
             }
             if ($status >= 300 && $status < 500 && $retry['when'] === 'cause-gone') {

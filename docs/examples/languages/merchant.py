@@ -26,7 +26,7 @@ def refund(api, request):
                 is_ours = same_money and found.client_reference_id == request.client_reference_id
                 return found.payment_status if is_ours else "conflict"
             retry = retry_of(error.status)
-            if retry.get("repeat") == "changed" and "urn:problem:" in error.body:
+            if retry.get("repeat") == "changed" and "errorDetails" in error.body:
                 return "none"  # this alone shows that no attempt made the refund, of this run or of an earlier one
             if error.status < 500 and retry.get("when") in (None, "cause-gone"):
                 return "unknown"

@@ -24,7 +24,7 @@ def refund(api, request)
       end
       how = retry_of(e.code)
       # This alone shows that no attempt made the refund, of this run or of an earlier one.
-      return "none" if how["repeat"] == "changed" && e.response_body.to_s.include?("urn:problem:")
+      return "none" if how["repeat"] == "changed" && e.response_body.to_s.include?("errorDetails")
       return "unknown" if e.code.to_i.between?(300, 499) && [nil, "cause-gone"].include?(how["when"])
 
       wait = e.response_headers ? e.response_headers["Retry-After"].to_i : 0

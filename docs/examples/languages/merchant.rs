@@ -27,7 +27,7 @@ async fn refund(configuration: &Configuration, request: &RefundRequest) -> Strin
             Err(Error::ResponseError(error)) => {
                 let retry = retry_of(error.status.as_u16()).unwrap_or_default();
                 // This alone shows that no attempt made the refund, of this run or of an earlier one.
-                if retry["repeat"] == "changed" && error.content.contains("urn:problem:") { return "none".into() }
+                if retry["repeat"] == "changed" && error.content.contains("errorDetails") { return "none".into() }
                 if error.status.as_u16() < 500 && (retry["when"].is_null() || retry["when"] == "cause-gone") { break }
             }
             Err(_) => {} // no response, or none that can be read

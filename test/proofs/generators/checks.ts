@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { Webhook } from "standardwebhooks";
 import type { Sandbox } from "../../../server/sandbox/index.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
-import { type Delivery, type Merchant, SECRET } from "./merchant.ts";
-import { storedEvents } from "./stored-events.ts";
+import type { Merchant } from "./merchant.ts";
 
 /** A 32-bit float, rounding, an exponent or a third digit would change them. */
 const AMOUNTS = ["131072.01", "9999999999.99"];
 
-/** Each rejects with what the sample did wrong. */
+/** What the exam does not ask. Each rejects with what the sample did wrong. */
 export const checks: Readonly<Record<string, (merchant: Merchant, sandbox: Sandbox) => Promise<void>>> = {
   async "issues refunds of exactly the amount, once"(merchant, sandbox) {
     for (const amount of AMOUNTS) {
@@ -17,21 +14,6 @@ export const checks: Readonly<Record<string, (merchant: Merchant, sandbox: Sandb
       assert.equal(await merchant.refund(acme(sandbox), ...order), "AUTHORIZED");
       assert.equal(await merchant.refund(acme(sandbox), ...order), "AUTHORIZED", "the second run");
       assert.deepEqual(await refunds(), [amount]);
-    }
-  },
-
-  async "finds the refund whose response was lost, and waits when the service is busy"(merchant, sandbox) {
-    for (const kind of [
-      "CLOSED_AFTER",
-      "TRUNCATED",
-      "CLOSED_BEFORE",
-      "UNAVAILABLE",
-      "RATE_LIMITED",
-    ] as const) {
-      const { order, refunds } = await placeOrder(sandbox);
-      await sandbox.faults.arm({ kind, operation: "issueRefund" });
-      assert.equal(await merchant.refund(acme(sandbox), ...order), "AUTHORIZED", kind);
-      assert.deepEqual(await refunds(), ["19.99"], kind);
     }
   },
 
@@ -67,70 +49,7 @@ export const checks: Readonly<Record<string, (merchant: Merchant, sandbox: Sandb
       assert.equal(await merchant.refund(acme(sandbox), ...order), "AUTHORIZED", "the run after that");
     }
   },
-
-  async "tells its own refund from another one with the same key, by each of three fields"(
-    merchant,
-    sandbox,
-  ) {
-    const { order, refunds } = await placeOrder(sandbox);
-    const [payment, , reference] = order;
-    await merchant.refund(acme(sandbox), ...order);
-    const other = await sandbox.payments.create({ amount: { currency: "USD", value: 100 } });
-    assert.equal(await merchant.refund(acme(sandbox), payment, "1.00", reference), "conflict");
-    assert.equal(await merchant.refund(acme(sandbox), other.paymentId, "19.99", reference), "conflict");
-    assert.deepEqual(await refunds(), ["19.99"]);
-    const foreign = `${reference}-foreign`;
-    const amount = { currency: "USD", value: 19.99 };
-    await post(sandbox, "/v1/refunds", {
-      paymentId: payment,
-      amount,
-      requestKey: foreign,
-      clientReferenceId: "else",
-    });
-    assert.equal(await merchant.refund(acme(sandbox), payment, "19.99", foreign), "conflict");
-  },
-
-  async "stores an event once, which comes twice at once and after a restart"(merchant, sandbox) {
-    await using receiver = await startReceiver();
-    const kind = { type: "EVENT", details: ["refund.authorized"] };
-    const subscription = { url: receiver.url, secretKey: SECRET, subscriptionDetails: kind };
-    const subscribed = await post(sandbox, "/v1/webhook/subscribe", subscription);
-    const { order } = await placeOrder(sandbox);
-    await merchant.refund(acme(sandbox), ...order);
-    const [received] = await receiver.first(1);
-    await sandbox.subscriptions.end((await subscribed.json()).subscriptionKey);
-    assert.ok(received);
-    const { webhookId: id, headers, body } = received;
-    const timestamp = String(headers["webhook-timestamp"]);
-    const delivery = { id, timestamp, signature: String(headers["webhook-signature"]), body };
-    const before = (await storedEvents(merchant.folder)).length;
-    assert.deepEqual(await Promise.all([merchant.receive(delivery), merchant.receive(delivery)]), [204, 204]);
-    assert.equal(await merchant.receive(delivery), 204);
-    assert.deepEqual((await storedEvents(merchant.folder)).slice(before), [JSON.parse(body)]);
-    await refusesForgeries(merchant, delivery);
-    assert.equal((await storedEvents(merchant.folder)).length, before + 1);
-  },
 };
-
-async function refusesForgeries(merchant: Merchant, delivery: Delivery): Promise<void> {
-  const hourAgo = new Date(Date.now() - 3_600_000);
-  const id = "msg_forged";
-  const old = {
-    ...delivery,
-    id,
-    timestamp: String(Math.floor(hourAgo.getTime() / 1000)),
-    signature: new Webhook(SECRET).sign(id, hourAgo, delivery.body),
-  };
-  assert.equal(await merchant.receive({ ...delivery, id }), 400, "the id of another event");
-  assert.equal(
-    await merchant.receive({ ...delivery, body: delivery.body.replace("19.99", "99.19") }),
-    400,
-    "altered",
-  );
-  assert.equal(await merchant.receive(old), 400, "old");
-  const two = { ...delivery, signature: `v1,${"A".repeat(43)}= ${delivery.signature}` };
-  assert.equal(await merchant.receive(two), 204, "the second of two signatures matches");
-}
 
 const acme = (sandbox: Sandbox) => ({ url: sandbox.url, token: sandbox.accessToken });
 
@@ -153,15 +72,6 @@ async function placeOrder(sandbox: Sandbox, amount = "19.99") {
       return [...(await list.text()).matchAll(/"value":\s*([^,}\s]+)/g)].map(([, digits]) => digits);
     },
   };
-}
-
-function post(sandbox: Sandbox, path: string, body: object): Promise<Response> {
-  const headers = {
-    Authorization: `Bearer ${sandbox.accessToken}`,
-    Accept: "application/json",
-    "Content-Type": "application/json",
-  };
-  return fetch(sandbox.url + path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
 /** In front of the sandbox: it loses the response to the first call, and refuses the later ones. */

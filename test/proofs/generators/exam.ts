@@ -1,3 +1,7 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { startSandbox } from "../../../server/sandbox/index.ts";
 import { examineCaller } from "../../certify/caller/examine-caller.ts";
 import { commandHook, type Facts, type Hook } from "../../certify/hooks.ts";
@@ -5,12 +9,20 @@ import { examineReceiver } from "../../certify/receiver/examine-receiver.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { describeFailure } from "../../reporting/report.ts";
 import { type Merchant, SECRET } from "./merchant.ts";
-import { storedEvents } from "./stored-events.ts";
 
 const STATUSES = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"];
 
-/** Has a sample take the whole exam; resolves with what it passed, as `60 checks`. */
-export async function takeExam(merchant: Merchant): Promise<string> {
+/** The checks of money, of the calls and of the receiver: what each sample passes, where some take the whole exam. */
+export const OF_MONEY = {
+  caller: ["refund.issued", "lost.after", "lost.cut", "busy.503", "busy.429", "state.lost", "state.foreign"],
+  receiver: ["signature.", "state.stored", "state.at-once", "restart."],
+};
+
+/** Has a sample take checks of the exam, all of them when none are chosen; resolves with what it passed, as `60 checks`. */
+export async function takeExam(
+  merchant: Merchant,
+  only: Partial<Record<keyof typeof OF_MONEY, readonly string[]>> = {},
+): Promise<string> {
   /** What the sample printed of each refund. */
   const printed = new Map<string, string>();
   const run: Hook = async (facts, kill) => {
@@ -41,11 +53,15 @@ export async function takeExam(merchant: Merchant): Promise<string> {
     state,
     timeoutMs: 15_000,
     settleMs: 1_000,
-    only: [],
   };
+  const { caller = [], receiver: received = [] } = only;
   const reports = [
-    await examineReceiver({ ...options, restart }),
-    await examineCaller({ ...options, run, canKill: true, slowMs: 5_000, silentMs: 45_000 }, {}, sandbox),
+    await examineReceiver({ ...options, restart, only: received }),
+    await examineCaller(
+      { ...options, run, canKill: true, slowMs: 5_000, silentMs: 45_000, only: caller },
+      {},
+      sandbox,
+    ),
   ];
   const results = reports.flatMap((report) => report.results);
   const failures = results.filter(({ outcome }) => outcome !== "passed");
@@ -64,4 +80,27 @@ async function statusOf(
   );
   const latest = events.sort((one, other) => other.sequence - one.sequence)[0];
   return String(latest?.data.paymentStatus ?? printed.get(reference) ?? "");
+}
+
+type StoredEvent = {
+  readonly type: string;
+  readonly sequence: number;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** The events that a sample has stored in its folder: as rows of a database or as files. */
+async function storedEvents(folder: string): Promise<StoredEvent[]> {
+  const database = join(folder, "events.db");
+  if (existsSync(database)) {
+    using rows = new DatabaseSync(database, { readOnly: true });
+    return rows
+      .prepare("SELECT event FROM events ORDER BY rowid")
+      .all()
+      .map(({ event }) => JSON.parse(String(event)));
+  }
+  const names = await readdir(join(folder, "events")).catch(() => []);
+  const whole = names.filter((name) => !name.startsWith("."));
+  return Promise.all(
+    whole.map(async (name) => JSON.parse(await readFile(join(folder, "events", name), "utf8"))),
+  );
 }
