@@ -5,11 +5,6 @@ export const PROOFS = {
     file: "test/certify/cli.ts",
     description: "Examines a merchant's system, as `npx @refund-contract/certify` does.",
   },
-  client: {
-    file: "test/proofs/packed/client-packed.ts",
-    description:
-      "Installs the client from its tarball into empty projects, as a merchant would: compiles, bundles and runs it there.",
-  },
   engines: {
     file: "test/proofs/engines/engines.ts",
     description:
@@ -33,7 +28,7 @@ export const PROOFS = {
   packed: {
     file: "test/proofs/packed/packed.ts",
     description:
-      "Makes two releases in a copy of the last commit, publishes them to a registry on this machine, and uses them from empty folders.",
+      "Installs the packages from their tarballs into empty folders, as a reader would: compiles, bundles and runs the client there, on each Node, starts the sandbox, and runs the guide's tests.",
   },
   screenshots: {
     file: "test/proofs/screenshots.ts",

@@ -27,8 +27,7 @@ const longSteps: readonly Step[] = [
   proof("clients of other generators", "generators"),
   proof("faults, five rounds", "faults", "--rounds", "5"),
   proof("a cluster of PostgreSQL, where Citus is installed", "engines"),
-  proof("the client as packed, on each Node", "client"),
-  proof("the packages as published, from empty folders", "packed"),
+  proof("the packages, installed into empty folders", "packed"),
 ];
 
 function proof(name: string, key: keyof typeof PROOFS, ...args: string[]): Step {

@@ -250,14 +250,10 @@ export async function installPackages(source: string, target: string): Promise<"
 }
 
 /** Installs packages of exact versions into a folder of `.cache`, unless they are there. Resolves with their folder. */
-export async function installTools(
-  name: string,
-  packages: readonly string[],
-  overrides: Settings = {},
-): Promise<string> {
+export async function installTools(name: string, packages: readonly string[]): Promise<string> {
   const folder = join(ROOT, ".cache", name);
   await installOnce(folder, packages.join(), async () => {
-    await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, overrides }));
+    await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
     // An exact version never changes, so npm may use what it has already downloaded.
     const options = ["--prefer-offline", "--no-audit", "--no-fund", "--save-exact"];
     await runAsReader(["npm", "install", ...options, ...packages], folder);

@@ -1,13 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import pg from "pg";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { dollars, refundOf } from "../../helpers/factories.ts";
 import { until } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
-import { type Skipping, skipMissing } from "./setup/figures.ts";
-import { findPostgresPrograms, startPostgresPair, storeAt } from "./setup/lasting-store.ts";
+import { findPostgresPrograms, startPostgresPair } from "./setup/lasting-store.ts";
 import { send } from "./setup/load.ts";
-import { findOrSkip, startHaProxy } from "./setup/programs.ts";
 import { startTrial, untilReady } from "./setup/trial.ts";
 
 const LOAD_MS = 1_500;
@@ -16,38 +13,13 @@ const FROZEN_MS = 12_000;
 const RESPONSE_LIMIT_MS = 10_000;
 const RECOVERY_LIMIT_MS = 5_000;
 
-/** PostgreSQL with a synchronous standby, behind HAProxy; where a program is missing, the test is skipped. */
-async function startSetting(context: Skipping, fault: string) {
-  const bin = findPostgresPrograms() ?? skipMissing(context, fault, "pg_basebackup");
-  const haProxy = findOrSkip(context, fault, "haproxy");
-  const pair = await startPostgresPair(bin);
-  const proxy = await startHaProxy(haProxy, "haproxy.cfg", [pair.ports.primary, pair.ports.standby]);
-  const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
-  await vi.waitFor(() => findOnlyPrimary(url), { timeout: 60_000 });
-  return { pair, start: storeAt(url).start };
-}
-
-/** HAProxy takes turns between both until its first check has told which one is the standby. */
-async function findOnlyPrimary(url: string): Promise<void> {
-  for (let connections = 0; connections < 4; connections += 1) {
-    const client = new pg.Client(url);
-    try {
-      await client.connect();
-      const { rows } = await client.query("select pg_is_in_recovery() as standby");
-      expect(rows).toEqual([{ standby: false }]);
-    } finally {
-      await client.end();
-    }
-  }
-}
-
 test("a failover to the synchronous standby loses nothing, and no server is restarted", async (context) => {
-  const setting = await startSetting(context, "failover");
+  const pair = await startPostgresPair(findPostgresPrograms(context, "failover"));
   const counted = { "ms from the promotion to ready": Number.NaN };
-  const trial = await startTrial("failover", setting.start, { replicas: 2, counted });
+  const trial = await startTrial("failover", pair.start, { replicas: 2, counted });
   const failOver = async () => {
     await setTimeout(LOAD_MS);
-    await setting.pair.failOver();
+    await pair.failOver();
     const promotedAt = performance.now();
     await Promise.all(trial.servers.map((server) => untilReady(server)));
     counted["ms from the promotion to ready"] = Math.round(performance.now() - promotedAt);
@@ -61,10 +33,9 @@ test("a failover to the synchronous standby loses nothing, and no server is rest
 });
 
 test("a frozen synchronous standby: refunds respond 503 in time, and recover within 5 s", async (context) => {
-  const setting = await startSetting(context, "standby frozen");
-  const { pair, start } = setting;
+  const pair = await startPostgresPair(findPostgresPrograms(context, "standby frozen"));
   const counted: Record<string, number> = {};
-  const trial = await startTrial("standby frozen", start, { counted });
+  const trial = await startTrial("standby frozen", pair.start, { counted });
   const { server, ledger } = trial;
   const issue = async (paymentId = ledger.paymentId) => {
     const request = refundOf(paymentId, { amount: dollars(0.01) });

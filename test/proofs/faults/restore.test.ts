@@ -11,7 +11,7 @@ import { chooseUser, type PostgresServer, query } from "../../helpers/postgres.t
 import { until } from "../../helpers/receiver.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
-import { record, roundsOf, skipMissing } from "./setup/figures.ts";
+import { record, roundsOf } from "./setup/figures.ts";
 import {
   createCrashableStore,
   findPostgresPrograms,
@@ -24,7 +24,7 @@ const REFUNDS = 20;
 const FAULT = "restore to a point in time";
 
 test("a restore to a point in time: nothing is paid twice, and every acknowledged refund once", async (context) => {
-  const programs = findPostgresPrograms() ?? skipMissing(context, FAULT, "pg_basebackup");
+  const programs = findPostgresPrograms(context, FAULT);
   const rounds = roundsOf(0.02);
   const counted = { acknowledged: 0, "forgotten by the restore": 0, "paid twice": 0, "not paid": 0 };
   for (let round = 1; round <= rounds; round += 1) await runRound(programs, counted);

@@ -1,23 +1,23 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
+import { packPackages } from "../../../scripts/packages/pack.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
 import { READER_ENV, runProgram, runShell, startServerProcess } from "../../helpers/process.ts";
 import { check, endChecks, expectSame } from "../checks.ts";
 import { checkMerchantCi } from "./merchant-ci.ts";
-import { type Registry, startRegistry } from "./registry.ts";
-import { copyProject } from "./releases.ts";
-import { installRuntime, NODES, OLDEST_NODE, TOO_OLD } from "./runtimes.ts";
+import { EXPECTED, MAIN, PROGRAM } from "./program.ts";
+import { installRuntime, NODES, OLDEST_NODE, OTHERS, TOO_OLD } from "./runtimes.ts";
+import { TOOLCHAINS } from "./toolchains.ts";
 
-defineProof("packed").parse();
+/* npm downloads what is missing: the dependencies of the packages, compilers, bundlers and runtimes. */
+const { all } = defineProof("packed").option("--all", "other runtimes as well as each Node").parse().opts();
 
 /** The most disk space that an installed sandbox may take, in MB as `du -sm` counts them. */
 const MAX_INSTALLED_MB = 60;
-
-/** The command of the installed sandbox. */
-const PROGRAM = "node_modules/@refund-contract/sandbox/dist/start.js";
 
 const START = `import { startSandbox } from "@refund-contract/sandbox";
 const start = performance.now();
@@ -31,95 +31,86 @@ await withTempDir(main);
 endChecks();
 
 async function main(parent: string): Promise<void> {
-  const copy = await copyProject(parent);
-  await using registry = await startRegistry(parent);
-  let version = "";
-  await check("a release is made and published", async () => {
-    const tarballs = await copy.release();
-    await publish(tarballs, registry, copy.folder);
-    version = await versionOf(copy.folder);
-    return `${version}, ${tarballs.length} packages`;
-  });
-  const folder = await openFolder(parent, "merchant", registry.npmrc);
+  const tarballs = await packPackages(["client", "sandbox", "conformance"], parent);
+  const [client = "", sandbox = "", conformance = ""] = tarballs.map(({ file }) => file);
+  const merchant = await openFolder(parent, "merchant");
+  const startCommand = { command: ["npx", "--yes", sandbox, "--port", "0"], cwd: merchant, env: READER_ENV };
   await check("npx starts the sandbox, which refunds by the curl line that it prints", async () => {
-    const command = ["npx", "--yes", "@refund-contract/sandbox", "--port", "0"];
-    await using program = await startServerProcess({ command, cwd: folder, env: READER_ENV });
+    await using program = await startServerProcess(startCommand);
     const [curl = ""] = /curl .*$/m.exec(program.welcome) ?? [];
-    expectSame("the refund's status", JSON.parse(await runShell(curl, folder)).paymentStatus, "AUTHORIZED");
+    expectSame("the refund's status", JSON.parse(await runShell(curl, merchant)).paymentStatus, "AUTHORIZED");
     await program.stop();
   });
   await check("the sandbox is installed", async () => {
-    await run("npm", ["install", "@refund-contract/sandbox"], folder);
+    await install(merchant, sandbox);
     // As `du` counts it: in whole blocks, folders included.
-    const size = Number.parseInt(await run("du", ["-sm", "node_modules"], folder), 10);
+    const size = Number.parseInt(await run("du", ["-sm", "node_modules"], merchant), 10);
     if (size > MAX_INSTALLED_MB) throw new Error(`it takes ${size} MB, more than ${MAX_INSTALLED_MB}`);
     return `${size} MB on the disk`;
   });
-  await check("the guide's test of Vitest passes", async () => {
-    await cp(join(ROOT, "docs/examples/refunds.vitest.test.mjs"), join(folder, "refunds.vitest.test.mjs"));
-    await run("npm", ["install", "@refund-contract/client"], folder);
-    const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-    await run("npm", ["install", `vitest@${devDependencies.vitest}`], folder);
-    await run("npx", ["vitest", "run", "refunds.vitest.test.mjs"], folder);
-  });
-  const implementer = await openFolder(parent, "implementer", registry.npmrc);
+  await check("the client is installed beside it", () => install(merchant, client));
+  for (const toolchain of TOOLCHAINS) await check(toolchain.name, () => toolchain.use(merchant));
+  await useClient(merchant);
   await check("the conformance kit passes the sandbox", async () => {
-    const command = [process.execPath, PROGRAM, "--port", "0"];
-    await using program = await startServerProcess({ command, cwd: folder, env: READER_ENV });
+    await using program = await startServerProcess(startCommand);
     const args = ["--url", program.url, "--token", "sandbox_acme", "--only", "access,key"];
-    await run("npx", ["--yes", "@refund-contract/conformance", ...args], implementer);
+    await run("npx", ["--yes", conformance, ...args], await openFolder(parent, "implementer"));
     await program.stop();
   });
-  await checkMerchantCi(await openFolder(parent, "shop", registry.npmrc));
-  for (const runtime of [OLDEST_NODE, ...NODES.slice(1)]) {
-    await check(`the sandbox starts on ${runtime.package}`, async () => {
-      const node = join(await installRuntime(runtime), runtime.package.split("@")[0] ?? "", "bin/node");
-      await writeFile(join(folder, "start.js"), START);
-      return run(node, ["start.js"], folder);
+  await useSandbox(merchant);
+  await check("the guide's test of Vitest passes", async () => {
+    await cp(join(ROOT, "docs/examples/refunds.vitest.test.mjs"), join(merchant, "refunds.vitest.test.mjs"));
+    const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+    await install(merchant, `vitest@${devDependencies.vitest}`);
+    await run("npx", ["vitest", "run", "refunds.vitest.test.mjs"], merchant);
+  });
+  await checkMerchantCi(await openFolder(parent, "shop"), { client, sandbox });
+}
+
+/** A folder in which packages can be installed, with a program that uses the client. */
+async function openFolder(parent: string, name: string): Promise<string> {
+  const folder = join(parent, name);
+  await mkdir(folder);
+  const manifest = { name, version: "1.0.0", private: true, type: "module" };
+  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
+  await writeFile(join(folder, "program.ts"), PROGRAM);
+  await writeFile(join(folder, "program.js"), stripTypeScriptTypes(PROGRAM));
+  await writeFile(join(folder, "main.js"), MAIN);
+  await writeFile(join(folder, "start.js"), START);
+  return folder;
+}
+
+async function install(folder: string, ...packages: readonly string[]): Promise<void> {
+  await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", ...packages], folder);
+}
+
+/** The client in each runtime. */
+async function useClient(folder: string): Promise<void> {
+  await using sandbox = await startServerProcess();
+  for (const runtime of all ? [...NODES, ...OTHERS] : NODES) {
+    await check(`the client runs on ${runtime.package}`, async () => {
+      const output = await runtime.use(await installRuntime(runtime), folder, sandbox.url);
+      expectSame("what it prints", output, EXPECTED);
     });
   }
-  for (const runtime of [NODES[0], TOO_OLD]) {
-    await check(`${runtime.package} is refused in one line`, async () => {
-      const node = join(await installRuntime(runtime), runtime.package.split("@")[0] ?? "", "bin/node");
+}
+
+/** The sandbox on each Node: those that it supports, and those that it refuses. */
+async function useSandbox(folder: string): Promise<void> {
+  const [oldNode, ...nodes] = NODES;
+  for (const runtime of [OLDEST_NODE, ...nodes])
+    await check(`the sandbox starts on ${runtime.package}`, async () =>
+      run(await runtime.program(), ["start.js"], folder),
+    );
+  for (const runtime of [oldNode, TOO_OLD]) {
+    await check(`the sandbox refuses ${runtime.package} in one line`, async () => {
       const needed =
         /^(.*Error: )?@refund-contract\/sandbox needs Node 22\.13 or newer, and this is Node \S+: install.*$/m;
-      for (const program of [["start.js"], [PROGRAM]]) {
-        const { code, stderr } = await runProgram([node, ...program], { cwd: folder, env: READER_ENV });
-        if (code !== 1 || !needed.test(stderr)) throw new Error(`${program} ended with ${code}: ${stderr}`);
+      for (const file of ["start.js", "node_modules/@refund-contract/sandbox/dist/start.js"]) {
+        const command = [await runtime.program(), file];
+        const { code, stderr } = await runProgram(command, { cwd: folder, env: READER_ENV });
+        if (code !== 1 || !needed.test(stderr)) throw new Error(`${file} ended with ${code}: ${stderr}`);
       }
     });
   }
-  await check("the next release is an upgrade", async () => {
-    await copy.change();
-    await publish(await copy.release(), registry, copy.folder);
-    const next = await versionOf(copy.folder);
-    await run("npm", ["install", "--no-prefer-offline", "@refund-contract/sandbox@latest"], folder);
-    expectSame(
-      "the installed version",
-      await versionOf(join(folder, "node_modules/@refund-contract/sandbox")),
-      next,
-    );
-    if (next === version) throw new Error(`the next release is ${next} again`);
-    await run(process.execPath, ["start.js"], folder);
-    return `${version} to ${next}`;
-  });
-}
-
-async function publish(tarballs: readonly string[], { npmrc }: Registry, folder: string): Promise<void> {
-  await writeFile(join(folder, "dist/packages/.npmrc"), npmrc);
-  for (const tarball of tarballs)
-    await run("npm", ["publish", tarball, "--userconfig", join(folder, "dist/packages/.npmrc")], folder);
-}
-
-async function versionOf(folder: string): Promise<string> {
-  return JSON.parse(await readFile(join(folder, "package.json"), "utf8")).version;
-}
-
-/** Creates an empty folder that uses the registry. */
-async function openFolder(parent: string, name: string, npmrc: string): Promise<string> {
-  const folder = join(parent, name);
-  await mkdir(folder);
-  await writeFile(join(folder, ".npmrc"), npmrc);
-  await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-  return folder;
 }

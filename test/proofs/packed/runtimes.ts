@@ -13,13 +13,18 @@ export type Runtime = {
   use(tools: string, project: string, url: string): Promise<string>;
 };
 
-const node = (version: string): Runtime => {
+/** A Node, whose program can also be run by itself. */
+type Node = Runtime & { program(): Promise<string> };
+
+const node = (version: string): Node => {
   const name = `node-linux-${process.arch}`;
-  return {
-    name: `node-${version.split(".")[0]}`,
+  const runtime: Node = {
+    name: `node-${version.split(".", 2).join(".")}`,
     package: `${name}@${version}`,
+    program: async () => join(await installRuntime(runtime), name, "bin/node"),
     use: (tools, project, url) => run(join(tools, name, "bin/node"), ["main.js", url], project),
   };
+  return runtime;
 };
 
 const deno: Runtime = {
@@ -61,11 +66,11 @@ const workerd: Runtime = {
   },
 };
 
-export const NODES: readonly [Runtime, ...Runtime[]] = [node("20.20.2"), node("22.23.3"), node("24.21.0")];
+export const NODES: readonly [Node, ...Node[]] = [node("20.20.2"), node("22.23.3"), node("24.21.0")];
 /** The oldest Node that the packages other than the client support. */
-export const OLDEST_NODE: Runtime = { ...node("22.13.1"), name: "node-22.13" };
+export const OLDEST_NODE = node("22.13.1");
 /** The last one that the other packages refuse. */
-export const TOO_OLD: Runtime = { ...node("22.12.0"), name: "node-22.12" };
+export const TOO_OLD = node("22.12.0");
 export const OTHERS: readonly Runtime[] = [deno, bun, workerd];
 
 /** Installs the runtime apart from everything else, unless it is there. Resolves with the folder of its packages. */

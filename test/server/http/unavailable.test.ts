@@ -217,7 +217,8 @@ describe("a server whose PostgreSQL", () => {
 describe("a server", () => {
   test("refuses more calls than the store takes, of one merchant or of all, with 503 at once, and serves the others", async () => {
     // No call may miss its deadline on a busy machine: that would make room for others.
-    await using server = await startTestServer({ callLimitMs: 120_000 });
+    // Its store has one connection, which the test keeps busy.
+    await using server = await startTestServer({ callLimitMs: 120_000, engine: "embedded" });
     const callers = [await createCaller(server, 1), await createCaller(server, 1)] as const;
     // From now on both callers are known.
     for (const caller of callers) await flood(server, caller, 1).ended;

@@ -9,7 +9,7 @@ import { forEachTest } from "../../helpers/suite.ts";
 
 const published = readContract("openapi");
 
-const server = useTestServer();
+const server = useTestServer({ engine: "embedded" });
 const acme = forEachTest(() => createSandboxMerchant(server));
 let paymentId: string;
 

@@ -13,7 +13,7 @@ import { useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 import { findEventErrors } from "../webhooks/event-schema.ts";
 
-const server = useTestServer();
+const server = useTestServer({ engine: "embedded" });
 const secretKey = "the secret of these tests";
 const REFUNDS = { type: "EVENT", details: ["refund.authorized"] };
 

@@ -49,7 +49,7 @@ const requests = contract.operations.flatMap(({ id, requests }) =>
 
 describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
   let now = OPENED;
-  const server = useTestServer({ realNow: () => new Date(now) });
+  const server = useTestServer({ realNow: () => new Date(now), engine: "embedded" });
   const sandbox = sandboxOf(server);
 
   beforeEach(async () => {

@@ -9,7 +9,7 @@ const AT = NOW.toISOString();
 const HUNDRED = { amount: dollars(100) };
 
 let now = NOW;
-const server = useTestServer({ realNow: () => now });
+const server = useTestServer({ realNow: () => now, engine: "embedded" });
 beforeEach(() => {
   now = NOW;
 });

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { connect } from "node:net";
+import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createDataDir } from "../../../helpers/databases.ts";
 import type { Engine } from "../../../helpers/engine.ts";
+import { listenForSockets } from "../../../helpers/network/local-server.ts";
 import {
   type PostgresOptions,
   portOf,
@@ -13,7 +15,7 @@ import {
 } from "../../../helpers/postgres.ts";
 import { until } from "../../../helpers/receiver.ts";
 import { type SpawnOptions, spawnServer } from "../../../helpers/server.ts";
-import { findProgram } from "./programs.ts";
+import { type Skipping, skipMissing } from "./figures.ts";
 
 /** A store that outlives the server processes on it, as in operation. */
 export type LastingStore = ReturnType<typeof toStore>;
@@ -33,7 +35,7 @@ export async function createCrashableStore(options: PostgresOptions = {}) {
   return { ...storeAt(postgres.urlOf("postgres")), postgres };
 }
 
-export function storeAt(databaseUrl: string): LastingStore {
+function storeAt(databaseUrl: string): LastingStore {
   return toStore("unused", postgresEnv(databaseUrl));
 }
 
@@ -53,33 +55,45 @@ function toStore(dataDir: string, env: Readonly<Record<string, string>>) {
 
 const DEBIAN = "/usr/lib/postgresql";
 
-/** The folder of PostgreSQL's programs, including those for a standby; undefined when they are missing. */
-export function findPostgresPrograms(): string | undefined {
-  const onPath = findProgram("pg_basebackup");
-  const versions = existsSync(DEBIAN)
-    ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, "bin"))
-    : [];
-  return versions.findLast((bin) => existsSync(join(bin, "pg_basebackup"))) ?? (onPath && dirname(onPath));
+/** The folder of PostgreSQL's programs, including those for a standby; where they are missing, the test is skipped. */
+export function findPostgresPrograms(context: Skipping, fault: string): string {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
+  const onPath = (process.env.PATH ?? "").split(delimiter);
+  const folders = [...onPath, ...versions.map((version) => join(DEBIAN, version, "bin"))];
+  const found = folders.findLast((bin) => existsSync(join(bin, "pg_basebackup")));
+  return found ?? skipMissing(context, fault, "pg_basebackup");
 }
 
-/** A PostgreSQL server with a synchronous standby, until the end of the test: every commit is on both. */
+/**
+ * A PostgreSQL server with a synchronous standby, until the end of the test: every commit is on both. A proxy leads to the present
+ * primary.
+ */
 export async function startPostgresPair(programs: string) {
   const start = async (options: PostgresOptions) =>
     (await createCrashableStore({ programs, ...options })).postgres;
   const primary = await start({});
   const url = primary.urlOf("postgres");
-  await runStatement(url, "create role haproxy login");
   const standby = await start({ standbyOf: portOf(primary) });
   // Only now, so that the standby, once it is the primary, does not wait for a standby itself.
   await runStatement(url, "alter system set synchronous_standby_names = '*'");
   await runStatement(url, "select pg_reload_conf()");
   await untilTrue(url, IN_STEP);
+  let present = primary;
+  const proxy = await listenForSockets((caller) => {
+    const database = connect(portOf(present), "127.0.0.1");
+    proxy.add(database);
+    caller.on("close", () => database.destroy());
+    database.on("close", () => caller.destroy());
+    caller.pipe(database).pipe(caller);
+  });
+  onTestFinished(proxy[Symbol.asyncDispose]);
   return {
-    ports: { primary: portOf(primary), standby: portOf(standby) },
-    /** Kills the primary, and promotes the standby. */
+    ...storeAt(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`),
+    /** Kills the primary, promotes the standby, and leads to that one. */
     async failOver() {
       await primary.crash("SIGKILL");
       await runStatement(standby.urlOf("postgres"), "select pg_promote()");
+      present = standby;
     },
     /** Pauses all processes of the standby, so that no commit on the primary completes. */
     freezeStandby: standby.suspend,
@@ -92,7 +106,7 @@ export async function startPostgresPair(programs: string) {
 }
 
 /** A condition on a primary: a synchronous standby has all that is committed. */
-export const IN_STEP = "exists (select from pg_stat_replication where sync_state = 'sync')";
+const IN_STEP = "exists (select from pg_stat_replication where sync_state = 'sync')";
 
 export async function untilTrue(databaseUrl: string, condition: string): Promise<void> {
   await until(async () => (await query(databaseUrl, `select where ${condition}`))[0]);
