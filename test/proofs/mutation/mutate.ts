@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { text } from "node:stream/consumers";
-import { readContract } from "../../../openapi/document/contract.ts";
-import { collect, defineProof, wholeNumber } from "../../../scripts/command/command.ts";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { collect, defineProof } from "../../../scripts/command/command.ts";
 import { EQUIVALENTS } from "./equivalents.ts";
-import { type MutationReport, runMutants } from "./run-mutants.ts";
+import type { Choice, MutationReport } from "./run-mutants.ts";
 
 /**
  * Changes the contract in every small way that matters, and fails when the tests would miss one of the changes. With `--code` first,
@@ -15,23 +15,21 @@ if (first === "--code") {
   const args = ["stryker", "run", "test/proofs/mutation/stryker.json", ...rest];
   [process.exitCode] = await once(spawn("npx", args, { stdio: "inherit" }), "close");
 } else {
-  const { only, half } = defineProof("mutation")
+  const { only } = defineProof("mutation")
     .option("--only <text>", "make the mutants whose name holds the text; repeatable", collect, [])
-    .option("--half <n>", "make every second mutant, from the first or the second on", wholeNumber(0, 1))
     .parse()
     .opts();
-  if (half === undefined) await runHalves(only.length === 0);
-  else console.log(JSON.stringify(await runMutants(readContract("openapi").document, { only, half })));
+  printReports(await Promise.all([0, 1].map((half) => runHalf({ only, half }))), only.length === 0);
 }
 
-/** Runs both halves at the same time, each in a process of its own, and prints what both found. */
-async function runHalves(isWhole: boolean): Promise<void> {
-  const halves = [0, 1].map(async (half): Promise<MutationReport> => {
-    const command = [import.meta.filename, ...process.argv.slice(2), "--half", `${half}`];
-    const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
-    return JSON.parse(await text(child.stdout));
-  });
-  const reports = await Promise.all(halves);
+/** Makes every second mutant in a thread of its own. */
+async function runHalf(choice: Choice): Promise<MutationReport> {
+  const file = join(import.meta.dirname, "run-mutants.ts");
+  const [report] = await once(new Worker(file, { workerData: choice }), "message");
+  return report;
+}
+
+function printReports(reports: readonly MutationReport[], isWhole: boolean): void {
   const survivors = reports.flatMap((report) => report.survivors);
   const reasons = new Set(reports.flatMap((report) => report.reasons));
   const idle = EQUIVALENTS.filter(({ reason }) => isWhole && !reasons.has(reason));

@@ -2,7 +2,7 @@ import type { Effect } from "../../../openapi/document/comparisons.ts";
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { KEYWORDS } from "../../../openapi/document/keywords.ts";
 import { step } from "../../../openapi/document/pointer.ts";
-import { type Mutant, mutant, put, remove, renameMember } from "./mutant.ts";
+import { type Mutant, mutant, put, remove } from "./mutant.ts";
 import { changedPatterns } from "./patterns.ts";
 
 type Maker = (constraint: Constraint) => Mutant[];
@@ -63,16 +63,8 @@ const OUTSIDE_SCHEMAS: Readonly<Record<string, Maker>> = {
     }),
     ...(value as string[]).flatMap((type) => [
       remove(pointer + step(type), "media type removed"),
-      mutant(pointer + step(type), "media type renamed", (holder, name) =>
-        renameMember(holder, name, "application/xml"),
-      ),
       remove(`${pointer}${step(type)}/schema`, "schema of a media type removed"),
     ]),
   ],
-  status: ({ pointer }) => [
-    remove(pointer, "status removed"),
-    mutant(pointer, "status renamed", (holder, name) =>
-      renameMember(holder, name, name === "default" ? "5XX" : "418"),
-    ),
-  ],
+  status: ({ pointer }) => [remove(pointer, "status removed")],
 };

@@ -10,12 +10,11 @@ export function mutantsOfDocument(document: Node, constraints: readonly Constrai
   const items = new Set(operations.map(({ pointer }) => holderOf(pointer)));
   const typed = constraints.flatMap(({ keyword, pointer }) => (keyword === "type" ? holderOf(pointer) : []));
   return [
-    ...[...items].flatMap((pointer) => {
-      const what = isWithin(pointer, "/paths") ? "path" : "webhook";
-      return [remove(pointer, `${what} removed`), rename(pointer, `${what} renamed`, (key) => `${key}X`)];
-    }),
+    ...[...items].map((pointer) =>
+      remove(pointer, `${isWithin(pointer, "/paths") ? "path" : "webhook"} removed`),
+    ),
     ...operations.flatMap((operation) => [
-      rename(operation.pointer, "method changed", () => "put"),
+      mutant(operation.pointer, "method changed", (item, method) => renameMember(item, method, "put")),
       remove(`${operation.pointer}/requestBody`, "request body removed"),
       ...(operation.kind === "paths" ? ofOperation(operation) : ofReceiver(operation)),
     ]),
@@ -24,9 +23,6 @@ export function mutantsOfDocument(document: Node, constraints: readonly Constrai
     ...[...new Set(typed)].flatMap((pointer) => ofSchema(pointer, locate(document, pointer)[1])),
   ];
 }
-
-const rename = (pointer: string, kind: string, to: (name: string) => string) =>
-  mutant(pointer, kind, (parent, key) => renameMember(parent, key, to(key)));
 
 function ofOperation({ pointer, operation }: OperationAt): Mutant[] {
   const [success = "", other = success] = Object.keys(operation.responses as Node);
@@ -67,10 +63,9 @@ function ofParts({ parameters, headers, responses, securitySchemes, schemas }: N
       required === true ? [] : [put(`/components/headers/${name}/required`, "optional made required", true)],
     ),
     ...members(responses).flatMap(([name, response]) =>
-      members(response.headers).flatMap(([header]) => {
-        const here = `/components/responses/${name}/headers${step(header)}`;
-        return [remove(here, "header removed"), rename(here, "header renamed", (key) => `X-${key}`)];
-      }),
+      members(response.headers).map(([header]) =>
+        remove(`/components/responses/${name}/headers${step(header)}`, "header removed"),
+      ),
     ),
     ...members(securitySchemes).flatMap(([name]) => [
       remove(`/components/securitySchemes/${name}`, "security scheme removed"),
@@ -98,12 +93,6 @@ function ofSchema(pointer: string, schema: Node): Mutant[] {
       const optional = !required.includes(name);
       return [
         remove(here, "property removed"),
-        mutant(
-          pointer,
-          "property renamed",
-          (holder, key) => renameProperty(holder[key] as Draft, name),
-          name,
-        ),
         ...(optional ? [set("optional made required", "required", [...required, name], name)] : []),
         ...(property.$ref === undefined ? [] : [put(here, "reference emptied", {})]),
       ];
@@ -115,17 +104,4 @@ function ofSchema(pointer: string, schema: Node): Mutant[] {
       ? [put(`${pointer}/additionalProperties`, "additionalProperties closed", false)]
       : []),
   ];
-}
-
-/** All keywords of the schema that name the property. */
-function renameProperty(schema: Draft, name: string): void {
-  const to = `${name}X`;
-  renameMember(schema.properties as Draft, name, to);
-  const renamed = (names: unknown) => (names as string[]).map((one) => (one === name ? to : one));
-  if (schema.required) schema.required = renamed(schema.required);
-  const { dependentRequired } = schema as { dependentRequired?: Draft };
-  if (!dependentRequired) return;
-  for (const [trigger, names] of Object.entries(dependentRequired))
-    dependentRequired[trigger] = renamed(names);
-  if (name in dependentRequired) renameMember(dependentRequired, name, to);
 }

@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
 import { type Constraint, findConstraints } from "../../../openapi/document/constraints.ts";
+import { readContract } from "../../../openapi/document/contract.ts";
 import { locate, type Node } from "../../../openapi/document/node.ts";
 import { holderOf } from "../../../openapi/document/pointer.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
@@ -36,7 +38,7 @@ export type Choice = { readonly only: readonly string[]; readonly half: number }
  * Creates mutants of a document, and lists those that the kit's requests, the messages and the lint rules do not detect. Rejects when
  * these report errors in the document itself.
  */
-export async function runMutants(document: Node, { only, half }: Choice): Promise<MutationReport> {
+async function runMutants(document: Node, { only, half }: Choice): Promise<MutationReport> {
   const constraints = findConstraints(document);
   const named = makeMutants(document, constraints).filter(
     ({ name }) => only.length === 0 || only.some((text) => name.includes(text)),
@@ -96,3 +98,5 @@ function countVerdicts(notices: ReadonlyMap<Mutant, Notice | undefined>, documen
   }
   return { mutants: notices.size, killed, equivalents, survivors, errors, reasons: [...reasons] };
 }
+
+parentPort?.postMessage(await runMutants(readContract("openapi").document, workerData));
