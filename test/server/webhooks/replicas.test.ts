@@ -13,7 +13,7 @@ import { type Merchant, merchantAt } from "../../helpers/sandbox.ts";
 import { findEventErrors } from "./event-schema.ts";
 
 describe("two servers on one PostgreSQL", () => {
-  test("deliver 1,000 events to a receiver that fails one in five: all arrive, one attempt at a time", async () => {
+  test("deliver 200 events to a receiver that fails one in five: all arrive, one attempt at a time", async () => {
     await using replicas = await createDeployment();
     const [one, other] = [await replicas.start(), await replicas.start()];
     const underWay = new Set<string>();
@@ -44,7 +44,7 @@ describe("two servers on one PostgreSQL", () => {
       await first.sandbox("settlePayment", { path: { paymentId }, body: {} });
       await second.sandbox("coverPayment", { path: { paymentId } });
     };
-    for (let made = 0; made < 250; made += 10) {
+    for (let made = 0; made < 50; made += 10) {
       const pair = (index: number): [Merchant, Merchant] =>
         index % 2 === 0 ? [acme, atOther] : [atOther, acme];
       await Promise.all(Array.from({ length: 10 }, (_, index) => story(pair(index))));
@@ -52,16 +52,16 @@ describe("two servers on one PostgreSQL", () => {
 
     await until(async () => {
       await acme.sandbox("advanceClock", { body: { by: "P1D" } });
-      return delivered.size === 1_000;
+      return delivered.size === 200;
     });
     expect(overlapping).toEqual([]);
-    expect(receiver.received.length).toBeGreaterThan(1_100);
+    expect(receiver.received.length).toBeGreaterThan(220);
     const sequences = Map.groupBy(delivered.values(), ({ resource }) => resource);
-    expect(sequences.size).toBe(500);
+    expect(sequences.size).toBe(100);
     for (const events of sequences.values())
       expect(events.map(({ sequence }) => sequence).toSorted()).toEqual([1, 2]);
     expect(receiver.received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
-  }, 90_000); // takes ten seconds alone, and other tests run beside it
+  });
 
   test("a server that holds a delivery for longer than its lease writes nothing, and another one delivers it", async () => {
     await using replicas = await createDeployment();
