@@ -43,9 +43,7 @@ export const atEnd = (close: () => unknown) => started.defer(async () => void (a
 export const keepUntilEnd = <Started extends AsyncDisposable>(server: Started) => started.use(server);
 
 /** A new, durable store; a server of a benchmark starts on its settings. */
-export type Store = { readonly env: Settings; open(): Promise<Database> };
-
-export async function createStore(engine: Engine): Promise<Store> {
+export async function createStore(engine: Engine): Promise<{ env: Settings; open(): Promise<Database> }> {
   if (engine === "embedded") {
     const dataDir = await makeTempDir();
     atEnd(() => rm(dataDir, { recursive: true, force: true }));
@@ -86,17 +84,17 @@ export async function start(options: ServerProcessOptions) {
  * The server as operators run it, with few logs unless `env` says otherwise.
  * @param release the folder of another release, when it is not the server of this one
  */
-export function serve(store: Pick<Store, "env">, env: Settings = {}, release = ""): Promise<Running> {
+export function serve(store: { env: Settings }, env: Settings = {}, release = ""): Promise<Running> {
   const [node = "", program = ""] = commandOf({ ...store.env, ...env });
   const command = [node, join(release, program)];
   return start({ command, env: { LOG_LEVEL: "error", ...store.env, ...env } });
 }
 
-/** What our refunds are compared with, and the bodies to send to it. */
-export type Rival = Target & { readonly name: string; readonly atLeast?: number };
-
-/** The release that `--release` names, or the Prism mock, which responds as the contract says and stores nothing. */
-export async function startRival(engine: Engine): Promise<Rival> {
+/**
+ * What our refunds are compared with: the release that `--release` names, or the Prism mock, which responds as the contract says
+ * and stores nothing.
+ */
+export async function startRival(engine: Engine): Promise<Target & { name: string; atLeast?: number }> {
   const { release } = options;
   if (release !== undefined) {
     const server = await serve(await createStore(engine), { LOG_LEVEL: "info" }, release);

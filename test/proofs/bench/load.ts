@@ -6,13 +6,6 @@ import { options } from "./bench.ts";
 /** An address, whose token is acme's by default, and the body of the next request. */
 export type Target = { readonly url: string; readonly token?: string; readonly body: () => string };
 
-/** The milliseconds that each refund and each refusal took, and the seconds from the first call to the last response. */
-export type OfferResult = {
-  readonly made: number[];
-  readonly refused: number[];
-  readonly tookSeconds: number;
-};
-
 /** Makes refunds on at most that many connections; each call resolves with its status when its response is complete. */
 function createCaller({ url, token = "sandbox_acme", body }: Target, connections: number) {
   const pool = new Pool(url, { connections, pipelining: 1 });
@@ -54,12 +47,13 @@ export async function rateOf(targets: readonly Target[], connections?: number): 
 
 /**
  * Makes a fixed number of calls a second to the targets in turn, however long the responses take, as independent callers would, on
- * as many connections at most; a call waits for a free one before it is sent.
+ * as many connections at most; a call waits for a free one before it is sent. Resolves with the milliseconds that each refund and
+ * each refusal took, and the seconds from the first call to the last response.
  */
 export async function offer(
   targets: readonly Target[],
   { callsPerSecond, connections }: { callsPerSecond: number; connections: number },
-): Promise<OfferResult> {
+) {
   const callers = targets.map((target) => createCaller(target, Math.floor(connections / targets.length)));
   const made: number[] = [];
   const refused: number[] = [];

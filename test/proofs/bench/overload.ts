@@ -2,7 +2,7 @@ import { startIssuer } from "../../helpers/issuer.ts";
 import { createPayment } from "../../helpers/store-factories.ts";
 import { compare, median, percentile, report } from "./compare.ts";
 import { bench, createStore, keepUntilEnd, type Running, serve } from "./frame.ts";
-import { type OfferResult, offer, rateOf, refundsOf, type Target } from "./load.ts";
+import { offer, rateOf, refundsOf, type Target } from "./load.ts";
 
 /*
  * More calls a second than the server can serve, from callers who do not slow down when they are refused: how many refunds it still
@@ -53,7 +53,7 @@ await bench(async () => {
       capacities.push(rate);
       return rate;
     };
-    const rounds: (OfferResult & { mb: number })[] = [];
+    const rounds: (Awaited<ReturnType<typeof offer>> & { mb: number })[] = [];
     const overload = async () => {
       const capacity = median(capacities); // of at least one, because the warm-up begins with theirs
       const round = await offer(targets, { callsPerSecond: times * capacity, connections: callers });
