@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import pLimit from "p-limit";
 import { Pool } from "undici";
+import { subscriptionTo } from "../../helpers/factories.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { post } from "../../helpers/server.ts";
 import { compare } from "./compare.ts";
@@ -34,11 +35,8 @@ await bench(
       if (arrived === COUNT) all.resolve();
     });
     const { url } = keepUntilEnd(receiver);
-    const secretKey = "9f2c1b7ae04d5386c1f7a2b9d0e43c58";
-    for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
-      const subscription = { url: `${url}/${index}`, secretKey, subscriptionDetails: { type: "ALL" } };
-      await post(server.url, "/v1/webhook/subscribe", subscription);
-    }
+    for (let index = 0; index < SUBSCRIPTIONS; index += 1)
+      await post(server.url, "/v1/webhook/subscribe", subscriptionTo(`${url}/${index}`));
     const pool = new Pool(url, { connections: IN_PROGRESS, pipelining: 1 });
     atEnd(() => pool.close());
 

@@ -11,9 +11,8 @@ import { type AppParts, createApp } from "../../../server/process/app.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 
 /*
- * A server process for the benchmarks: `ours` is the whole app on a store that accepts every refund, `bare` is express alone, and
- * `validated` is express with express-openapi-validator, set up as in its README. All send the same response to a refund, and log
- * nothing.
+ * A server process: `ours` is the whole app on a store that accepts every refund, `bare` is express alone, and `validated` is express
+ * with express-openapi-validator, set up as in its README. All send the same response to a refund, and log nothing.
  */
 const original = {
   ...{ paymentId: "pay_settled", kind: "DEBIT", status: "PROCESSING", settledAt: null },
