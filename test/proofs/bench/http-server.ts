@@ -33,7 +33,7 @@ const refund = {
 async function createOurs(): Promise<RequestListener> {
   const realNow = () => new Date();
   const options = {
-    ...{ config: readConfig({}), store: yes, clock: { realNow, now: async () => realNow() } },
+    ...{ config: readConfig({}), store: yes, clock: { realNow, isWrong: () => false } },
     encryptionKeys: createEncryptionKeys([]),
     targetPolicy: { allowLocal: true, allowPrivate: false },
     logger: pino({ level: "silent" }),

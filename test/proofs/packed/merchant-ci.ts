@@ -56,7 +56,7 @@ export async function checkMerchantCi(
     await writeFile(join(own, "package.json"), JSON.stringify({ private: true, type }));
     const exec = () =>
       runProgram(
-        ["sh", "-c", `npx --yes ${sandbox} exec --bad-day lost-after,busy --require 201 -- ${tests}`],
+        ["sh", "-c", `npx --yes file:${sandbox} exec --bad-day lost-after,busy --require 201 -- ${tests}`],
         {
           cwd: own,
           env: READER_ENV,

@@ -34,7 +34,11 @@ async function main(parent: string): Promise<void> {
   const tarballs = await packPackages(["client", "sandbox", "conformance"], parent);
   const [client = "", sandbox = "", conformance = ""] = tarballs.map(({ file }) => file);
   const merchant = await openFolder(parent, "merchant");
-  const startCommand = { command: ["npx", "--yes", sandbox, "--port", "0"], cwd: merchant, env: READER_ENV };
+  const startCommand = {
+    command: ["npx", "--yes", `file:${sandbox}`, "--port", "0"],
+    cwd: merchant,
+    env: READER_ENV,
+  };
   await check("npx starts the sandbox, which refunds by the curl line that it prints", async () => {
     await using program = await startServerProcess(startCommand);
     const [curl = ""] = /curl .*$/m.exec(program.welcome) ?? [];
@@ -54,7 +58,7 @@ async function main(parent: string): Promise<void> {
   await check("the conformance kit passes the sandbox", async () => {
     await using program = await startServerProcess(startCommand);
     const args = ["--url", program.url, "--token", "sandbox_acme", "--only", "access,key"];
-    await run("npx", ["--yes", conformance, ...args], await openFolder(parent, "implementer"));
+    await run("npx", ["--yes", `file:${conformance}`, ...args], await openFolder(parent, "implementer"));
     await program.stop();
   });
   await useSandbox(merchant);

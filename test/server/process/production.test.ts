@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startProduction } from "../../helpers/deployment.ts";
@@ -58,6 +60,10 @@ test("a stopping server waits for requests that are being sent, cuts off stalled
     expect((await connection.response()).status).toBe(100);
   }
   inHead.send("POST /v1/refunds HTTP/1.1\r\nHost: localhost\r\n");
+  // More responses than all buffers on the way can contain, and nobody reads them.
+  const unread = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {});
+  unread.write(head("GET /openapi.json").repeat(300));
+  await once(unread, "readable");
 
   const startedMs = performance.now();
   const closing = server.close();
@@ -68,6 +74,7 @@ test("a stopping server waits for requests that are being sent, cuts off stalled
 
   expect([response.status, ready.status]).toEqual([201, 503]);
   await Promise.all([inHead.closed, inBody.closed]);
+  unread.destroy();
   const milliseconds = performance.now() - startedMs;
   expect(milliseconds).toBeGreaterThan(DRAIN_MS - 10);
   expect(milliseconds).toBeLessThan(25_000); // and not half a minute, which is the limit for these callers

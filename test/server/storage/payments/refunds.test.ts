@@ -105,19 +105,19 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await issueRefund(db, payment)).toMatchObject(afterwards);
   });
 
-  test("adds up to the cent over a thousand refunds of one payment", async () => {
+  test("adds up to the cent over two hundred refunds of one payment", async () => {
     const { db } = database;
     const merchant = newMerchant();
-    const payment = await createPayment(db, { merchant, amountCents: 9_99 });
+    const payment = await createPayment(db, { merchant, amountCents: 1_99 });
 
     const issued = await Promise.all(
-      Array.from({ length: 1_000 }, () => issueRefund(db, payment, { amountCents: 1 })),
+      Array.from({ length: 200 }, () => issueRefund(db, payment, { amountCents: 1 })),
     );
 
     expect(issued.filter((refund) => refund !== "duplicate" && refund.status === "PENDING")).toHaveLength(
-      999,
+      199,
     );
-    expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 9_99 });
+    expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 1_99 });
   });
 
   test("issued while the original payment fails never outlives it", async () => {
