@@ -4,7 +4,6 @@ import { type Environment, isPackaged } from "../config/environment.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { defineServe, settingsOf } from "../process/command-line.ts";
 import { runServer, type Wrapper } from "../process/run.ts";
-import { defineCoverage } from "./commands/coverage-command.ts";
 import { defineDiff } from "./commands/diff-command.ts";
 import { defineListen } from "./commands/listen-command.ts";
 import { defineExec } from "./exec/command.ts";
@@ -36,7 +35,6 @@ const program = defineServe(
     return runServer(readEnvironment, createWrapper, nameSettings);
   });
 program.addCommand(defineListen());
-program.addCommand(defineCoverage());
 program.addCommand(defineDiff());
 program.addCommand(
   defineExec(async (shape) => {

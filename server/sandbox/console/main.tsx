@@ -14,7 +14,6 @@ import { Action } from "./parts/parts.tsx";
 import { applyTheme, SiteHeader } from "./parts/site-header.tsx";
 import { Access, Refused } from "./views/access.tsx";
 import { Clock } from "./views/clock.tsx";
-import { CoverageView } from "./views/coverage.tsx";
 import { Delivery } from "./views/deliveries.tsx";
 import { Event, Events } from "./views/events.tsx";
 import { Faults } from "./views/faults.tsx";
@@ -22,7 +21,6 @@ import { Payment } from "./views/payment.tsx";
 import { Payments } from "./views/payments.tsx";
 import { Refunds } from "./views/refunds.tsx";
 import { Requests } from "./views/requests.tsx";
-import { TomorrowNotice } from "./views/tomorrow.tsx";
 import { Subscription, Webhooks } from "./views/webhooks.tsx";
 
 const VIEWS = {
@@ -32,7 +30,6 @@ const VIEWS = {
   events: "Events",
   webhooks: "Webhooks",
   faults: "Faults",
-  coverage: "Coverage",
 };
 
 /** The view of the menu that a record belongs to. */
@@ -89,8 +86,6 @@ function View({ route: { view, id }, choose }: { route: Route; choose: (token: s
       return <Delivery webhookId={id} />;
     case "faults":
       return <Faults />;
-    case "coverage":
-      return <CoverageView />;
     case "refunds":
       return id === "" ? <Refunds /> : <Payment paymentId={id} />;
     case "access":
@@ -145,7 +140,6 @@ function App() {
           <Refused problem={refused} choose={choose} />
         ) : (
           <>
-            <TomorrowNotice />
             <Clock />
             <View route={route} choose={choose} key={route.hash} />
           </>

@@ -47,7 +47,6 @@ describe("every view", () => {
     "in %s, full and empty, wide and narrow, has no violation that axe finds, and fits",
     async (colorScheme) => {
       const { merchant, routes } = await createBusyMerchant();
-      await merchant.sandbox("setTomorrow", { body: { on: true } });
       const empty = await createSandboxMerchant(suite.server);
       const context = { colorScheme, bypassCSP: true };
       const full = await suite.open(merchant, { context });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { type Element, readElements } from "../../../server/sandbox/handlers/coverage-elements.ts";
-import { runProgram } from "../../helpers/process.ts";
 import { accept, createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
@@ -65,28 +64,5 @@ describe("GET /sandbox/coverage", () => {
 
     expect(await events()).toEqual(["EVENT refund.authorized"]);
     expect(await met()).toContain("FIELD event AuthorizedRefundEventData.requestKey");
-  });
-
-  describe("npx @refund-contract/sandbox coverage", () => {
-    const run = (...args: string[]) =>
-      runProgram([process.execPath, "server/sandbox/cli.ts", "coverage", ...args], { env: {} });
-
-    test.each([
-      ["6", 0, ""],
-      ["100", 1, /^The coverage of 6 % is under 100 %\.\n$/],
-    ])("--fail-under %s exits with %i", async (limit, code, error) => {
-      await acme.refund();
-
-      const exit = await run("--url", server.url, "--token", acme.token, "--fail-under", limit);
-
-      expect(exit).toMatchObject({
-        code,
-        stderr: typeof error === "string" ? error : expect.stringMatching(error),
-      });
-      expect(exit.stdout).toMatch(/^OPERATION +1 of 2\n/);
-      expect(exit.stdout).toMatch(/\nall +11 of \d+ {2}6 %\n\nNot met:\n/);
-      expect(exit.stdout).toContain("\n  STATE       PENDING\n");
-      expect(exit.stdout).not.toContain("STATE       AUTHORIZED");
-    });
   });
 });

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../parts/api.ts";
 import { PageHead, ProblemText, ShownOnce } from "../parts/parts.tsx";
-import { TomorrowForm } from "./tomorrow.tsx";
 
 const SCOPES = ["refunds", "webhooks"] as const;
 
@@ -20,8 +19,6 @@ export function Access({ choose }: { choose: Choose }) {
       <TokenForm choose={choose} />
       <h2>Create a restricted token</h2>
       <NewToken choose={choose} />
-      <h2>Try tomorrow's API</h2>
-      <TomorrowForm />
     </section>
   );
 }
