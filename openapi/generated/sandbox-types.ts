@@ -420,9 +420,9 @@ export interface paths {
         };
         /**
          * Read your coverage of the contract
-         * @description Which operations, statuses, error codes, fields, events and states of the published contract your calls and deliveries
-         *     met since the sandbox started. The elements are those of the contract document. A call counts once its response was
-         *     sent to the bearer of one of your access tokens; its request counts unless it got 400. A reset leaves the counts as they are.
+         * @description Which operations, statuses, error codes, events and states of the published contract your calls and deliveries met
+         *     since the sandbox started. The elements are those of the contract document. A call counts once its response was sent to
+         *     the bearer of one of your access tokens. A reset leaves the counts as they are.
          */
         get: operations["getCoverage"];
         put?: never;
@@ -1535,12 +1535,11 @@ export interface components {
          *     - `OPERATION`, such as `issueRefund`;
          *     - `STATUS`: of a response to an operation, such as `issueRefund 201`;
          *     - `ERROR_CODE` that an operation or an event can have, such as `CUSTOMER_NOT_DEBITED`;
-         *     - `FIELD` of a request, a response or an event, such as `request RefundRequest.softDescriptor`;
          *     - `EVENT`, such as `refund.pending`: met when your receiver responded to a delivery with 2xx;
          *     - `STATE` of a refund, such as `PENDING`: met in a response or an event.
          * @enum {string}
          */
-        CoverageKind: "OPERATION" | "STATUS" | "ERROR_CODE" | "FIELD" | "EVENT" | "STATE";
+        CoverageKind: "OPERATION" | "STATUS" | "ERROR_CODE" | "EVENT" | "STATE";
         /** @description How much of one kind was met. */
         CoverageTotal: {
             /**
@@ -1549,7 +1548,6 @@ export interface components {
              *     - `OPERATION`, such as `issueRefund`;
              *     - `STATUS`: of a response to an operation, such as `issueRefund 201`;
              *     - `ERROR_CODE` that an operation or an event can have, such as `CUSTOMER_NOT_DEBITED`;
-             *     - `FIELD` of a request, a response or an event, such as `request RefundRequest.softDescriptor`;
              *     - `EVENT`, such as `refund.pending`: met when your receiver responded to a delivery with 2xx;
              *     - `STATE` of a refund, such as `PENDING`: met in a response or an event.
              */
@@ -1573,7 +1571,6 @@ export interface components {
              *     - `OPERATION`, such as `issueRefund`;
              *     - `STATUS`: of a response to an operation, such as `issueRefund 201`;
              *     - `ERROR_CODE` that an operation or an event can have, such as `CUSTOMER_NOT_DEBITED`;
-             *     - `FIELD` of a request, a response or an event, such as `request RefundRequest.softDescriptor`;
              *     - `EVENT`, such as `refund.pending`: met when your receiver responded to a delivery with 2xx;
              *     - `STATE` of a refund, such as `PENDING`: met in a response or an event.
              */
@@ -1605,7 +1602,7 @@ export interface components {
             total: number;
             /** @description The same for each kind. */
             kinds: components["schemas"]["CoverageTotal"][];
-            /** @description Every element, in the order of the contract. */
+            /** @description Every element, by kind. */
             items: components["schemas"]["CoverageItem"][];
         };
         /** @description Something that a later version adds. */

@@ -14,7 +14,8 @@ import { createCallFaults } from "./handlers/call-faults.ts";
 import { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
 import { createCoverage } from "./handlers/coverage.ts";
-import { createFaults } from "./handlers/delivery-faults.ts";
+import { createDeliveryFaults } from "./handlers/delivery-faults.ts";
+import { createFaultList } from "./handlers/faults.ts";
 import {
   fixturesOf,
   isSandboxMerchant,
@@ -55,7 +56,9 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   const { store, clock, logger, config, encryptionKeys } = app;
   const changes = createChanges(http.draining);
   const coverage = createCoverage(readDocument("openapi"));
-  const faults = createFaults({ store, clock, changes, logger, onAccepted: coverage.meetEvent });
+  const faults = createFaultList(changes, clock.realNow);
+  const onAccepted = coverage.meetEvent;
+  const deliveryFaults = createDeliveryFaults({ list: faults, store, clock, logger, onAccepted });
   const tomorrow = createTomorrow({ store, clock, changes, logger });
   const further = Array.from({ length: workers }, (_, index): SandboxMerchant => `worker${index + 1}`);
   if (tomorrowSeed !== undefined) await tomorrow.switchOn(TOMORROW_MERCHANT, tomorrowSeed);
@@ -65,7 +68,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   const badDay = createBadDay(shape.badDay, watch ?? {});
 
   const document = readDocument("sandbox");
-  const callFaults = createCallFaults({ take: (one) => faults.list.take(one) ?? badDay.take(one) }, document);
+  const callFaults = createCallFaults({ take: (one) => faults.take(one) ?? badDay.take(one) });
   const requests = createRequestMemory(changes, callFaults.kindOf, coverage.meetCall, watch?.onCall);
   const inbox = createInbox({ store, changes, ownUrl: http.ownUrl, realNow: clock.realNow });
   const parts = { store, clock, changes, logger, encryptionKeys, runDue: core.runDue };
@@ -76,19 +79,19 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
       ...changes.handlers,
       ...requests.handlers,
       ...inbox.handlers,
-      ...faults.list.handlers,
+      ...faults.handlers,
       ...coverage.handlers,
       ...accessHandlers(parts, [
         requests,
         inbox,
-        faults.list,
+        faults,
         tomorrow,
         ...(watch ? [{ forget: watch.onReset }] : []),
       ]),
       ...tomorrow.handlers,
       ...clockHandlers(parts),
       ...paymentHandlers(parts),
-      ...webhookHandlers({ ...parts, tomorrow }, faults.ofDeliveries.find),
+      ...webhookHandlers({ ...parts, tomorrow }, deliveryFaults.find),
     },
     bodyChecks: {},
     refuseBlocked: () => {},
@@ -112,7 +115,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   /** They see the request before the core, and its response after the core has checked it. */
   const outerSteps: readonly Middleware[] = [requests.record, callFaults.onWire, tomorrow.reviseResponses];
   return {
-    attempts: tomorrow.before(badDay.wrap(faults.ofDeliveries)),
+    attempts: tomorrow.before(badDay.wrap(deliveryFaults)),
     observer: {
       observeAttempt: () => changes.notify(["webhooks", "inbox"]),
       countRefunds: (status) => status === "AUTHORIZED" && changes.notify(["payments", "webhooks"]),

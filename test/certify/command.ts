@@ -1,10 +1,9 @@
 import { readContract } from "../../openapi/document/contract.ts";
 import { runCommand, writeReports } from "../reporting/command.ts";
-import { type Report, toJson, toJunit } from "../reporting/report.ts";
+import { toHtml, toJson, toJunit } from "../reporting/report.ts";
 import { chooseChecks } from "../reporting/run-checks.ts";
 import { createTerminal } from "../reporting/terminal.ts";
 import { endHooks } from "./hooks.ts";
-import { toHtml } from "./html.ts";
 import { type Command, readCommand } from "./options.ts";
 import { examineReceiver, receiverChecks } from "./receiver/examine-receiver.ts";
 
@@ -19,38 +18,30 @@ export function runCertify(name: string): Promise<void> {
 }
 
 async function run(command: Command, signal: AbortSignal): Promise<void> {
-  if (command.part === "list") return list(command);
+  const { part, options, list, junit, json, html, without } = command;
+  if (list) {
+    const checks: readonly { id: string; name: string }[] =
+      part === "receiver" ? receiverChecks(readContract("openapi")) : (await importCaller()).callerChecks;
+    for (const { id, name } of chooseChecks(checks, options)) {
+      process.stdout.write(`${id.padEnd(32)} ${name}\n`);
+    }
+    return;
+  }
   signal.addEventListener("abort", endHooks);
   const terminal = createTerminal(process.stdout);
   const report =
     command.part === "receiver"
       ? await examineReceiver({ ...command.options, signal }, terminal)
       : await (await importCaller()).examineCaller({ ...command.options, signal }, terminal);
-  terminal.end(report, [`${TITLES[command.part]} in ${report.seconds.toFixed(1)} s`]);
-  await write(report, command);
-}
-
-/** Only when it is used: with the sandbox it loads a whole server. */
-const importCaller = () => import("./caller/examine-caller.ts");
-
-const TITLES = { receiver: "Exam of the receiver", caller: "Exam of the caller" } as const;
-
-async function write(
-  report: Report,
-  { part, files, without }: Extract<Command, { files: unknown }>,
-): Promise<void> {
+  const title = `Exam of the ${part}`;
+  terminal.end(report, [`${title} in ${report.seconds.toFixed(1)} s`]);
   const reports = {
-    "--junit": { file: files.junit, toText: () => toJunit(report, `certify.${part}`) },
-    "--json": { file: files.json, toText: () => toJson(report) },
-    "--html": { file: files.html, toText: () => toHtml(report, TITLES[part]) },
+    "--junit": { file: junit, toText: () => toJunit(report, `certify.${part}`) },
+    "--json": { file: json, toText: () => toJson(report) },
+    "--html": { file: html, toText: () => toHtml(report, title) },
   };
   await writeReports(report, reports, without);
 }
 
-async function list({ of, only }: Extract<Command, { part: "list" }>): Promise<void> {
-  const all =
-    of === "receiver" ? receiverChecks(readContract("openapi")) : (await importCaller()).callerChecks;
-  for (const { id, name } of chooseChecks<{ id: string; name: string }>(all, { only })) {
-    process.stdout.write(`${id.padEnd(32)} ${name}\n`);
-  }
-}
+/** Only when it is used: with the sandbox it loads a whole server. */
+const importCaller = () => import("./caller/examine-caller.ts");

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { detached, untilExit } from "../../server/sandbox/exec/child.ts";
 import { CheckFailure, NotRun } from "../reporting/exchange.ts";
 
 /** The facts that a hook gets: from `{ refundId: "rfd_1" }`, a command gets `CERTIFY_REFUND_ID=rfd_1`. */
@@ -20,15 +20,10 @@ export type Hook = (facts: Facts, kill?: AbortSignal) => Promise<HookResult>;
 /** More output than a hook needs is cut. */
 const MAX_TEXT = 10_000;
 
-/** What kills the commands that run. */
-const kills = new Set<() => void>();
-let ended = false;
+const ending = new AbortController();
 
 /** Ends all commands, which get no Ctrl-C from the terminal, and lets no other begin. */
-export function endHooks(): void {
-  ended = true;
-  for (const kill of kills) kill();
-}
+export const endHooks = () => ending.abort();
 
 /**
  * Runs a command, and resolves with what it has printed when it ends. Its error output is passed on only when it fails.
@@ -44,15 +39,19 @@ export function commandHook(command: string, timeoutMs: number): Hook {
       await using output = await open(outputFile, "w");
       await using errors = await open(errorFile, "w");
       const names = Object.entries(facts).map(([name, value]) => [`CERTIFY_${toConstant(name)}`, value]);
-      if (ended) throw new NotRun("the run was stopped");
+      if (ending.signal.aborted) throw new NotRun("the run was stopped");
       const child = spawn(command, {
         shell: true,
-        detached: process.platform !== "win32", // a group of its own, so that all of it can be ended
+        detached,
         stdio: ["ignore", output.fd, errors.fd],
         env: { ...process.env, ...Object.fromEntries(names) },
       });
-      const { timedOut, code, endedBy } = await untilExit(child, timeoutMs, signal);
-      if (ended) throw new NotRun("the run was stopped");
+      const { timedOut, code, endedBy } = await untilExit(
+        child,
+        timeoutMs,
+        AbortSignal.any([ending.signal, ...(signal ? [signal] : [])]),
+      );
+      if (ending.signal.aborted) throw new NotRun("the run was stopped");
       const text = (await readFile(outputFile, "utf8")).slice(0, MAX_TEXT).trim();
       const error = (await readFile(errorFile, "utf8")).trim();
       printed.push(text, error);
@@ -91,35 +90,6 @@ function firstError(text: string): string {
     lines[0] ??
     ""
   ).slice(0, 500);
-}
-
-/** Waits until a process ends; after a time, or at a signal, it is killed with all that it has started. */
-async function untilExit(child: ChildProcess, timeoutMs: number, signal?: AbortSignal) {
-  let timedOut = false;
-  const kill = () => killGroup(child.pid);
-  const timer = setTimeout(() => {
-    timedOut = true;
-    kill();
-  }, timeoutMs);
-  signal?.addEventListener("abort", kill);
-  kills.add(kill);
-  try {
-    const [code, endedBy] = await once(child, "exit");
-    return { timedOut, code, endedBy };
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", kill);
-    kills.delete(kill);
-  }
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
-  } catch {
-    // It has ended meanwhile.
-  }
 }
 
 /** Calls a URL: a GET with the facts in its query, or a POST with the facts as JSON. */

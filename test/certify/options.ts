@@ -45,27 +45,18 @@ export type CallerOptions = ExamOptions & {
   readonly secret?: string | undefined;
 };
 
-type Files = {
+/** What the command line asks for. */
+export type Command = {
+  /** Whether the checks are only to be listed. */
+  readonly list: boolean;
   readonly junit?: string | undefined;
   readonly json?: string | undefined;
   readonly html?: string | undefined;
-};
-
-/** What the command line asks for. */
-export type Command =
-  | { readonly part: "list"; readonly of: "receiver" | "caller"; readonly only: readonly string[] }
-  | {
-      readonly part: "receiver";
-      readonly options: ReceiverOptions;
-      readonly files: Files;
-      readonly without: readonly string[];
-    }
-  | {
-      readonly part: "caller";
-      readonly options: CallerOptions;
-      readonly files: Files;
-      readonly without: readonly string[];
-    };
+  readonly without: readonly string[];
+} & (
+  | { readonly part: "receiver"; readonly options: ReceiverOptions }
+  | { readonly part: "caller"; readonly options: CallerOptions }
+);
 
 /** D23. */
 const ATTEMPT_SECONDS = 15;
@@ -102,13 +93,12 @@ ${EXIT_CODES}`;
  */
 export function readCommand(args: readonly string[], name: string): Command {
   let command: Command | undefined;
+  const take = (read: Command) => {
+    command = read;
+  };
   const program = defineProgram(name, "Examines a merchant's system before it goes live.").exitOverride();
-  defineReceiver(program.command("receiver"), (read) => {
-    command = read;
-  });
-  defineCaller(program.command("caller"), (read) => {
-    command = read;
-  });
+  defineReceiver(program.command("receiver"), take);
+  defineCaller(program.command("caller"), take);
   program.parse(args, { from: "user" });
   if (!command) throw new Error("every command of the program is one of the two");
   return command;
@@ -117,76 +107,55 @@ export function readCommand(args: readonly string[], name: string): Command {
 function defineReceiver(command: Program, take: (read: Command) => void): void {
   withExam(command)
     .description("Sends events to your receiver of webhooks, and requires the right response to each.")
-    .addOption(
-      secretOption("--url <url>", "the address of the receiver, as in your subscription", readAddress),
-    )
+    .addOption(secretOption("--url <url>", "the address of your receiver", readAddress))
     .addOption(keyOption("the secretKey with which the receiver verifies"))
-    .option("--prepare <command>", "tells your system of a refund, as if it had issued it", readShellCommand)
+    .option("--prepare <command>", "tells your system of a refund, as if it had issued it", readShell)
     .addOption(urlOption("--prepare-url <url>", "the same, by a POST", "prepare"))
-    .option(
-      "--restart <command>",
-      "restarts the receiver, and ends when it has been started",
-      readShellCommand,
-    )
+    .option("--restart <command>", "restarts the receiver, and ends when it was started", readShell)
     .addOption(urlOption("--restart-url <url>", "the same, by a POST", "restart"))
     .option("--timeout <seconds>", "for each response", readSeconds, ATTEMPT_SECONDS)
     .addHelpText("after", RECEIVER_NOTES)
-    .action(({ url, secret, list, ...given }, self) => {
-      if (list) return take({ part: "list", of: "receiver", only: given.only ?? [] });
-      if (!url) return self.error("Say where the receiver is: --url https://localhost:8080/webhooks");
-      if (secret === undefined)
+    .action(({ url, secret = "", ...given }, self) => {
+      const { list = false, without = [] } = given;
+      if (!url && !list)
+        return self.error("Say where the receiver is: --url https://localhost:8080/webhooks");
+      if (secret === "" && !list)
         return self.error("Give the receiver's secret: --secret … (or CERTIFY_SECRET).");
-      const prepare = toHook(given.prepare, given.prepareUrl, given);
-      const restart = toHook(given.restart, given.restartUrl, given);
-      const options = { ...toExam(given), url: url.href, secret, prepare, restart };
-      take({ part: "receiver", options, files: given, without: given.without ?? [] });
+      const hooks = {
+        prepare: toHook(given.prepare, given.prepareUrl, given),
+        restart: toHook(given.restart, given.restartUrl, given),
+      };
+      const options = { ...toExam(given), ...hooks, url: url?.href ?? "", secret };
+      take({ ...given, part: "receiver", options, list, without });
     });
 }
 
 function defineCaller(command: Program, take: (read: Command) => void): void {
   withExam(command)
-    .description(
-      "Has your system issue refunds to a service that misbehaves, and requires one refund of each.",
-    )
-    .option(
-      "--run <command>",
-      "issues the refund that its environment says, and ends when it is done with it",
-      readShellCommand,
-    )
+    .description("Has your system issue refunds to a service in trouble, and requires one refund of each.")
+    .option("--run <command>", "issues the refund that its environment names, and then ends", readShell)
     .addOption(urlOption("--trigger-url <url>", "the same, by a POST", "run"))
     .option("--timeout <seconds>", "for each refund", readSeconds, RUN_SECONDS)
-    .option("--slow <seconds>", "how long a slow response takes", secondsFrom(0.05, 60), 5)
-    .option(
-      "--silent <seconds>",
-      "the longest that your system may wait for a response",
-      secondsFrom(0.05, 100),
-      45,
-    )
-    .addOption(
-      secretOption("--url <url>", "your receiver, which then gets the events of these refunds", readAddress),
-    )
+    .option("--slow <seconds>", "how long a slow response takes", readWait, 5)
+    .option("--silent <seconds>", "the longest that your system may wait for a response", readWait, 45)
+    .addOption(secretOption("--url <url>", "your receiver, to get the events of these refunds", readAddress))
     .addOption(keyOption("the secretKey with which it verifies"))
     .addHelpText("after", CALLER_NOTES)
-    .action(({ url, secret, slow, silent, list, ...given }, self) => {
-      if (list) return take({ part: "list", of: "caller", only: given.only ?? [] });
+    .action(({ url, secret, slow, silent, ...given }, self) => {
+      const { list = false, without = [] } = given;
       const run = toHook(given.run, given.triggerUrl, given);
-      if (!run)
+      if (!run && !list)
         return self.error("Say how your system issues a refund: --run 'COMMAND' or --trigger-url URL.");
       if (url && secret === undefined)
         return self.error("Give the receiver's secret, too: --secret … (or CERTIFY_SECRET).");
-      const canKill = given.run !== undefined;
-      const options = {
-        ...toExam(given),
-        run,
-        canKill,
-        slowMs: 1000 * slow,
-        silentMs: 1000 * silent,
-        url: url?.href,
-        secret,
-      };
-      take({ part: "caller", options, files: given, without: given.without ?? [] });
+      const times = { slowMs: 1000 * slow, silentMs: 1000 * silent, canKill: given.run !== undefined };
+      const options = { ...toExam(given), ...times, run: run ?? NO_HOOK, url: url?.href, secret };
+      take({ ...given, part: "caller", options, list, without });
     });
 }
+
+/** For a list, which runs nothing. */
+const NO_HOOK: Hook = async () => ({ text: "" });
 
 const readWithout = (text: string, before: readonly string[] = []) => [
   ...before,
@@ -194,6 +163,7 @@ const readWithout = (text: string, before: readonly string[] = []) => [
 ];
 
 const readSeconds = secondsFrom(0.05, 600);
+const readWait = secondsFrom(0.05, 100);
 
 const keyOption = (description: string) =>
   secretOption("--secret <secret>", description, readSecret).env("CERTIFY_SECRET");
@@ -209,14 +179,9 @@ const urlOption = <Flags extends string>(
 function withExam(command: Program) {
   return command
     .version(VERSION)
-    .option("--state <command>", "prints what your system believes about a refund", readShellCommand)
+    .option("--state <command>", "prints what your system believes about a refund", readShell)
     .addOption(urlOption("--state-url <url>", "the same, by a GET", "state"))
-    .option(
-      "--settle <seconds>",
-      "the time that your system takes to work on something after it has responded",
-      secondsFrom(0, 600),
-      1,
-    )
+    .option("--settle <seconds>", "what your system works after it has responded", secondsFrom(0, 600), 1)
     .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)
     .option("--require <all|id,...>", "fail if any of these checks is not run", readRequired)
     .option("--without <option,...>", "what your system can't offer, such as restart", readWithout)
@@ -233,16 +198,9 @@ type Given = Partial<Choice> & {
   readonly stateUrl?: URL | undefined;
 };
 
-function toExam({ only = [], require = [], settle, ...given }: Given): ExamOptions {
-  const state = toHook(given.state, given.stateUrl, given, "GET");
-  return {
-    only,
-    require,
-    timeoutMs: 1000 * given.timeout,
-    settleMs: 1000 * settle,
-    state,
-    limitMs: LIMIT_MS,
-  };
+function toExam({ only = [], require = [], timeout, settle, ...given }: Given): ExamOptions {
+  const state = toHook(given.state, given.stateUrl, { timeout }, "GET");
+  return { only, require, timeoutMs: 1000 * timeout, settleMs: 1000 * settle, state, limitMs: LIMIT_MS };
 }
 
 /** The hook that a command or a URL gives. */
@@ -256,7 +214,7 @@ function toHook(
   return command === undefined ? url && urlHook(url, method, timeoutMs) : commandHook(command, timeoutMs);
 }
 
-function readShellCommand(text: string): string {
+function readShell(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("It must be a command.");
 }

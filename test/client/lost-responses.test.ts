@@ -24,13 +24,14 @@ type Fault = (typeof FAULTS)[number];
 function createLossyClient(choose: (requestKey: string, attempt: number) => Fault | undefined) {
   const attempts = new Map<string, number>();
   const met: Fault[] = [];
+  const arm = (call: object) => sandboxOf(server)("armFault", call);
   const lossyFetch = async (request: Request) => {
     const { requestKey } = await request.clone().json();
     const attempt = (attempts.get(requestKey) ?? 0) + 1;
     attempts.set(requestKey, attempt);
     const fault = choose(requestKey, attempt);
     if (fault) met.push(fault);
-    if (fault && fault !== "GATEWAY_TIMEOUT") request.headers.set("Sandbox-Fault", fault);
+    if (fault && fault !== "GATEWAY_TIMEOUT") await arm({ body: { kind: fault, requestKey } });
     const response = await fetch(request);
     return fault === "GATEWAY_TIMEOUT" ? new Response("<html>", { status: 504 }) : response;
   };

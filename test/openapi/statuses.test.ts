@@ -56,7 +56,10 @@ const REACHED: Record<OperationId, Record<string, Reach>> = {
   issueRefund: {
     ...COMMON,
     ...asPrinted("issueRefund"),
-    refundsHeld: (id) => call(id, REFUND, { headers: { "Sandbox-Fault": "REFUNDS_HELD" } }),
+    refundsHeld: async (id) => {
+      await post(server.url, "/sandbox/faults", { kind: "REFUNDS_HELD" });
+      return call(id, REFUND);
+    },
     duplicateOfRefund: (id) => asPrinted(id).authorized?.(id) ?? Promise.reject(),
     tooManyDigits: refund({ amount: { currency: "USD", value: 19.999 } }),
     severalViolations: refund({

@@ -1,6 +1,13 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import junit from "junit-report-builder";
+import {
+  type Case,
+  countOutcomes,
+  printable,
+  type Suites,
+  toPage,
+  toJunit as writeJunit,
+} from "../../server/sandbox/exec/suites.ts";
 import type { CheckFailure, Received, Sent } from "./exchange.ts";
 import { describeSource, type Source } from "./sources.ts";
 
@@ -31,13 +38,6 @@ export type Report = {
   /** What passed only just. */
   readonly warnings?: readonly string[];
 };
-
-export function countOutcomes({
-  results,
-}: Pick<Report, "results">): Readonly<Record<"passed" | "failed" | "notRun", number>> {
-  const count = (outcome: Result["outcome"]) => results.filter((result) => result.outcome === outcome).length;
-  return { passed: count("passed"), failed: count("failed"), notRun: count("not run") };
-}
 
 /** Longer bodies are truncated; the expectation says what is wrong with them. */
 const MAX_TEXT = 1_000;
@@ -89,15 +89,10 @@ function cut(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length} characters)`;
 }
 
-/** Text from a service must neither move the cursor of a terminal nor break an XML file. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, "�");
-}
-
 /** The report as JSON: the members of the run, then the checks. */
 export function toJson(report: Report): string {
   const { results, ...run } = report;
-  return `${JSON.stringify({ ...run, ...countOutcomes(report), checks: results.map(toCheck) }, null, 2)}\n`;
+  return `${JSON.stringify({ ...run, ...countOutcomes(results), checks: results.map(toCheck) }, null, 2)}\n`;
 }
 
 function toCheck({ failure, missing, ...result }: Result) {
@@ -112,28 +107,33 @@ function toCheck({ failure, missing, ...result }: Result) {
 }
 
 /** The report as JUnit XML, a suite for each group; `name` is that of the command. */
-export function toJunit({ results, startedAt }: Report, name: string): string {
-  // The package exports the builder itself, although its types declare it as `default`.
-  const builder = (junit as unknown as typeof junit.default).newBuilder().name(name);
-  for (const [group, members] of Map.groupBy(results, (result) => result.group)) {
-    const suite = builder.testSuite().name(group).timestamp(startedAt.toISOString());
-    suite.time(members.reduce((sum, member) => sum + member.seconds, 0));
-    for (const result of members) {
-      const { id, outcome, reason = "", failure } = result;
-      const test = suite
-        .testCase()
-        .className(`${name}.${id.split(".")[0]}`)
-        .name(`${id}: ${result.name}`);
-      test.time(result.seconds);
-      if (failure) {
-        test
-          .failure(printable(`expected ${failure.expected}`))
-          // The package would escape only the first end of a CDATA section.
-          .stacktrace(describeFailure(result).join("\n").replaceAll("]]>", "]] >"));
-      } else if (outcome === "not run") {
-        test.skipped().standardOutput(reason);
+export function toJunit(report: Report, name: string): string {
+  return writeJunit(toSuites(report), name);
+}
+
+/** The report as one page. */
+export function toHtml(report: Report, title: string): string {
+  const at = report.startedAt.toISOString().slice(0, 16).replace("T", " ");
+  return toPage(toSuites(report), title, [`${report.url}, ${at} UTC, in ${report.seconds.toFixed(1)} s`]);
+}
+
+function toSuites({ results }: Report): Suites {
+  const groups = [...Map.groupBy(results, ({ group }) => group)];
+  return new Map(groups.map(([group, members]) => [group, members.map(toCase)]));
+}
+
+function toCase(result: Result): Case {
+  const { id, name, outcome, seconds, sources, failure, reason } = result;
+  const source = sources.map((one) => describeSource({ ...one, text: "" })).join("; ");
+  return failure
+    ? {
+        id,
+        name,
+        outcome,
+        seconds,
+        source,
+        details: describeFailure(result),
+        failure: `expected ${failure.expected}`,
       }
-    }
-  }
-  return builder.build();
+    : { id, name, outcome, seconds, source, details: reason === undefined ? [] : [reason] };
 }

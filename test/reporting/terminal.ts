@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { createProgress } from "../../scripts/command/progress.ts";
-import { countOutcomes, describeFailure, type Report, type Result } from "./report.ts";
+import { summarize } from "../../server/sandbox/exec/suites.ts";
+import { describeFailure, type Report, type Result } from "./report.ts";
 import type { Listener } from "./run-checks.ts";
 
 export type Stream = NodeJS.WriteStream | NodeJS.WritableStream;
@@ -50,13 +51,12 @@ export function createTerminal(stream: Stream): Required<Listener> & {
     onResult: (result) => void group.push(result),
     end: (report, summary) => {
       endGroup();
-      const { passed, failed, notRun } = countOutcomes(report);
       const options = new Set(report.results.flatMap(({ missing }) => missing));
       const lines = [
         ...(options.size > 0 ? [`To run what was not run, give ${[...options].join(", ")}.`] : []),
         ...(report.warnings ?? []).map((text) => `Warning: ${text}`),
         ...summary,
-        `${passed} passed, ${failed} failed, ${notRun} not run`,
+        summarize(report.results),
       ];
       stream.write(`\n${lines.join("\n")}\n`);
     },

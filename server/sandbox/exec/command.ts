@@ -1,16 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { styleText } from "node:util";
-import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { readDocument } from "../../contract/document.ts";
 import { defineProgram } from "../../process/command-line.ts";
-import type { SandboxCalls } from "../calls.ts";
 import type { BadDay } from "../handlers/bad-day.ts";
 import type { SandboxShape } from "../sandbox.ts";
-import { type Finding, findRefused, judge, REASONS, type RetryOf, type Seen } from "./judge.ts";
+import { detached, untilExit } from "./child.ts";
+import { findRefused, isAccepted, judge, REASONS, type RetryOf, type Seen } from "./judge.ts";
 import {
   describeCoverage,
   explain,
@@ -18,14 +16,12 @@ import {
   hasFailed,
   type Run,
   readCoverage,
-  toHtml,
-  toJunit,
+  toSuites,
 } from "./report.ts";
+import { toJunit, toPage } from "./suites.ts";
 
 /** Starts a sandbox of a shape. */
-export type Start = (
-  shape: SandboxShape,
-) => Promise<{ readonly url: string; as(token: string): SandboxCalls; close(): Promise<void> }>;
+export type Start = (shape: SandboxShape) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
 type Options = {
   readonly badDay?: readonly string[] | true | undefined;
@@ -33,7 +29,6 @@ type Options = {
   readonly ignore?: readonly string[] | undefined;
   readonly junit?: string | undefined;
   readonly html?: string | undefined;
-  readonly workers: number;
 };
 
 /** A sandbox can't show the response that never comes for longer than this. */
@@ -41,6 +36,9 @@ const NEVER_MS = 24 * 3_600_000;
 const OVERTAKEN_MS = 1_500;
 /** A bad day may take this much longer than the plain run, and at least as long as this. */
 const [TIMES_LONGER, LEAST_LIMIT_MS] = [10, 120_000];
+
+/** As many merchants, because no runner of tests starts more workers by itself. */
+const WORKERS = Math.max(8, availableParallelism());
 
 /** What can go wrong, in the words of the table, and by what a sandbox makes it so. */
 const DAYS = {
@@ -83,12 +81,6 @@ export function defineExec(start: Start) {
       list,
     )
     .option("--ignore <ids>", "findings that don't count, such as refund.never-asked", list)
-    .option(
-      "--workers <number>",
-      "merchants for tests that run at the same time",
-      workers,
-      Math.max(8, availableParallelism()),
-    )
     .option("--junit <file>", "the report as JUnit XML")
     .option("--html <file>", "the report as one page")
     .addHelpText("after", HELP)
@@ -100,11 +92,6 @@ const list = (text: string, before: readonly string[] = []) => [
   ...before,
   ...text.split(",").filter(Boolean),
 ];
-
-function workers(text: string): number {
-  if (/^\d{1,3}$/.test(text) && Number(text) <= 256) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number from 0 to 256.");
-}
 
 async function execute(start: Start, command: readonly string[], options: Options): Promise<void> {
   const say = (text: string) => void process.stderr.write(`${text}\n`);
@@ -123,10 +110,12 @@ async function execute(start: Start, command: readonly string[], options: Option
         runs.push((await runOnce(start, command, options, { day, limitMs, plain: plain.seen })).run);
       }
     }
-    const coverage = describeCoverage(plain.coverage);
+    const coverage = describeCoverage(readCoverage(plain.seen));
     process.stdout.write(`\n${[...runs.flatMap(describe), "", ...coverage].join("\n")}\n`);
-    if (options.junit !== undefined) await writeFile(options.junit, toJunit(runs));
-    if (options.html !== undefined) await writeFile(options.html, toHtml(runs, coverage));
+    const suites = toSuites(runs);
+    if (options.junit !== undefined) await writeFile(options.junit, toJunit(suites, "exec"));
+    if (options.html !== undefined)
+      await writeFile(options.html, toPage(suites, "Tests against the sandbox", coverage));
     process.exitCode ||= plain.run.code || (runs.some(hasFailed) ? 1 : 0);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
@@ -143,17 +132,10 @@ function requireKnown(noun: string, names: readonly string[] = [], known: object
 
 /** A run as lines of the table: what went wrong, and all that was found. */
 function describe(run: Run): string[] {
-  const [color, mark] =
-    run.unmet !== undefined
-      ? (["dim", "–"] as const)
-      : hasFailed(run)
-        ? (["red", "✗"] as const)
-        : (["green", "✓"] as const);
+  const [color, mark] = run.unmet ? ["dim", "–"] : hasFailed(run) ? ["red", "✗"] : ["green", "✓"];
+  const painted = styleText(color as "dim", mark, { stream: process.stdout });
   const lines = run.findings.map(({ id, text }) => `      ${id}: ${text} (${REASONS[id]})`);
-  return [
-    `${styleText(color, mark, { stream: process.stdout })} ${run.title.padEnd(64)} ${explain(run)}`,
-    ...lines,
-  ];
+  return [`${painted} ${run.title.padEnd(64)} ${explain(run)}`, ...lines];
 }
 
 type BadRun = { readonly day: Day; readonly limitMs: number; readonly plain: Seen };
@@ -166,11 +148,10 @@ async function runOnce(start: Start, command: readonly string[], options: Option
     ...one,
     merchant: `${one.merchant} ${resets.get(one.merchant) ?? 0}`,
   });
-  const day = bad?.day;
   const sandbox = await start({
-    workers: options.workers,
+    workers: WORKERS,
     badDay: bad && toFault(bad),
-    isTomorrow: day === "tomorrow",
+    isTomorrow: bad?.day === "tomorrow",
     watch: {
       onCall: (call) => void seen.calls.push(named(call)),
       onAttempt: (attempt) => void seen.attempts.push(named(attempt)),
@@ -178,67 +159,53 @@ async function runOnce(start: Start, command: readonly string[], options: Option
     },
   });
   try {
-    const tokens = Array.from({ length: options.workers }, (_, index) => `sandbox_worker${index + 1}`);
+    const tokens = Array.from({ length: WORKERS }, (_, index) => `sandbox_worker${index + 1}`);
     const env = {
-      ...{
-        REFUNDS_SANDBOX_URL: sandbox.url,
-        REFUNDS_SANDBOX_TOKEN: "sandbox_acme",
-        REFUNDS_SANDBOX_TOKENS: tokens.join(","),
-      },
-      ...{
-        REFUNDS_SANDBOX_SECRET: `whsec_${randomBytes(24).toString("base64")}`,
-        ...(day && { REFUNDS_SANDBOX_BAD_DAY: day }),
-      },
+      REFUNDS_SANDBOX_URL: sandbox.url,
+      REFUNDS_SANDBOX_TOKEN: "sandbox_acme",
+      REFUNDS_SANDBOX_TOKENS: tokens.join(","),
+      REFUNDS_SANDBOX_SECRET: `whsec_${randomBytes(24).toString("base64")}`,
+      ...(bad && { REFUNDS_SANDBOX_BAD_DAY: bad.day }),
     };
     const startedAt = performance.now();
     const ended = await runTests(command, env, bad?.limitMs);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    const coverage = await readCoverage(sandbox, ["sandbox_acme", "sandbox_globex", ...tokens]);
-    const found = [
-      ...(bad ? [] : findMissing(coverage, options.require ?? [])),
+    const findings = [
+      ...(bad ? [] : findMissing(readCoverage(seen), options.require ?? [])),
       ...judge(seen, retryOf),
-      ...(bad && "events" in (DAYS[bad.day][1] ?? { events: 1 }) ? findRefused(seen) : []),
+      ...(bad && !isOfCalls(bad.day) ? findRefused(seen) : []),
     ];
-    const unmet = bad && whyUnmet(bad, seen);
-    const unused = bad?.day === "unheard" && ended.code === 0 && unmet === undefined;
-    const findings = unused
-      ? [describeUnused(bad.plain)]
-      : found.filter(({ id }) => !(options.ignore ?? []).includes(id));
-    const code = bad?.day === "unheard" ? 0 : ended.code;
-    const title = day ? DAYS[day][0] : "your tests";
-    const run: Run = { title, seconds, code, failure: ended.failure, findings, unmet };
-    return { run, seen, coverage };
+    const run: Run = { ...ended, title: "your tests", seconds, findings };
+    const judged = bad ? judgeDay(bad, run, seen) : run;
+    const counted = judged.findings.filter(({ id }) => !options.ignore?.includes(id));
+    return { seen, run: { ...judged, findings: counted } };
   } finally {
     await sandbox.close();
   }
 }
 
+/** What a run says of its bad day: nothing where the tests met none of it, and without events they have to fail. */
+function judgeDay({ day, plain }: BadRun, run: Run, seen: Seen): Run {
+  const accepted = plain.attempts.filter(isAccepted).length;
+  const issued = seen.calls.some(({ operation }) => operation === "issueRefund");
+  const titled = { ...run, title: DAYS[day][0] };
+  if (isOfCalls(day) && !issued) return { ...titled, unmet: "not met: no test issues a refund" };
+  if (!isOfCalls(day) && accepted === 0 && day !== "tomorrow")
+    return { ...titled, unmet: "not met: no test receives an event" };
+  if (day !== "unheard") return titled;
+  const text = `your receiver accepted ${accepted} events, and your tests pass without any: they don't show that you act on them`;
+  return { ...titled, code: 0, findings: run.code === 0 ? [{ id: "event.unused", text }] : run.findings };
+}
+
+const isOfCalls = (day: Day) => "kind" in (DAYS[day][1] ?? {});
+
 /** What was accepted in the plain run comes again on the day after a restart. */
 function toFault({ day, plain }: BadRun): BadDay | undefined {
-  const fault = DAYS[day][1];
-  if (day !== "restart") return fault as BadDay | undefined;
+  if (day !== "restart") return DAYS[day][1] as BadDay | undefined;
   const again = plain.attempts
     .filter(isAccepted)
     .map((one) => ({ ...one, merchant: one.merchant.split(" ")[0] ?? "" }));
   return { events: "AFTER_RESTART", again };
-}
-
-const isAccepted = ({ status, forged }: Seen["attempts"][number]) =>
-  !forged && status !== null && status < 300;
-const accepted = ({ attempts }: Seen) => attempts.filter(isAccepted).length;
-
-function describeUnused(plain: Seen): Finding {
-  const text = `your receiver accepted ${accepted(plain)} events, and your tests pass without any: they don't show that you act on them`;
-  return { id: "event.unused", text };
-}
-
-function whyUnmet({ day, plain }: BadRun, seen: Seen): string | undefined {
-  const isOfCalls = "kind" in (DAYS[day][1] ?? {});
-  if (isOfCalls)
-    return seen.calls.some(({ operation }) => operation === "issueRefund")
-      ? undefined
-      : "not met: no test issues a refund";
-  return accepted(plain) > 0 || day === "tomorrow" ? undefined : "not met: no test receives an event";
 }
 
 const FAILURE = /^\s*(?:✗|✖|×|●|not ok|--- FAIL|FAIL(?:ED)?\b|E {2,}|\w*Error\b|AssertionError).*/m;
@@ -246,42 +213,31 @@ const FAILURE = /^\s*(?:✗|✖|×|●|not ok|--- FAIL|FAIL(?:ED)?\b|E {2,}|\w*E
 /** Runs the tests: in the plain run they print as ever; on a bad day their output is only searched, and they have a limit. */
 async function runTests([file = "", ...args]: readonly string[], env: NodeJS.ProcessEnv, limitMs?: number) {
   const isPlain = limitMs === undefined;
-  const child: ChildProcess = spawn(file, args, {
+  const child = spawn(file, args, {
     env: { ...process.env, ...env },
     stdio: isPlain ? "inherit" : ["ignore", "pipe", "pipe"],
-    detached: !isPlain && process.platform !== "win32", // a group of its own, so that all of it can be ended
+    detached: !isPlain && detached,
     shell: process.platform === "win32",
   });
   let text = "";
   for (const stream of [child.stdout, child.stderr])
     stream?.on("data", (chunk) => (text = (text + chunk).slice(-200_000)));
-  const end = () => void (child.pid && process.kill(isPlain ? child.pid : -child.pid, "SIGKILL"));
-  let isLate = false;
-  const timer = isPlain
-    ? undefined
-    : setTimeout(() => {
-        isLate = true;
-        end();
-      }, limitMs);
+  const end = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
-    if (!isPlain) end();
+    if (!isPlain) end.abort();
     // A terminal sends SIGINT to the tests as well.
     else if (signal === "SIGTERM") child.kill(signal);
     process.exitCode = signal === "SIGINT" ? 130 : 143;
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
   try {
-    const [code] = await once(child, "exit").catch((error: NodeJS.ErrnoException) => {
-      throw new Error(
-        `${file} can't be run: ${error.code === "ENOENT" ? "there is no such command" : error.message}.`,
-      );
-    });
-    return {
-      code: isLate ? null : ((code as number | null) ?? 1),
-      failure: (FAILURE.exec(text)?.[0] ?? "").trim().slice(0, 200),
-    };
+    const { timedOut, code } = await untilExit(child, limitMs ?? NEVER_MS, end.signal);
+    const failure = (FAILURE.exec(text)?.[0] ?? "").trim().slice(0, 200);
+    return { code: timedOut ? null : Number(code ?? 1), failure };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`${file} can't be run: ${code === "ENOENT" ? "there is no such command" : message}.`);
   } finally {
-    clearTimeout(timer);
     process.off("SIGINT", stop).off("SIGTERM", stop);
   }
 }

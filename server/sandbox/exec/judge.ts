@@ -31,10 +31,12 @@ export type RetryOf = (
 /** How much earlier than `Retry-After` says a call may come, in milliseconds, because clocks and networks differ. */
 const TOLERANCE_MS = 150;
 
-type Refund = { paymentId?: unknown; amount?: { value?: unknown }; clientReferenceId?: string | null };
-type Read = WatchedCall & {
+type Call = WatchedCall & {
   readonly key: string;
-  readonly body: Refund;
+  /** What it is to bring about, by a reference or else by a payment and an amount, and the same for people. */
+  readonly intent: string;
+  readonly shown: string;
+  readonly hasReference: boolean;
   readonly startedAt: number;
   readonly outcome: Outcome;
 };
@@ -45,30 +47,17 @@ export function judge(seen: Seen, retryOf: RetryOf): Finding[] {
   const calls = seen.calls
     .flatMap((call) => read(call, retryOf) ?? [])
     .sort((one, other) => one.startedAt - other.startedAt);
-  const byKey = [...Map.groupBy(calls, ({ key }) => key).values()];
-  const twice = findTwice(calls);
-  const doubled = new Set(twice.flatMap(({ intent }) => intent));
-  const newKeys = findNewKeys(byKey).filter(
-    ({ first }, index, all) =>
-      !doubled.has(intentOf(first)) &&
-      all.findIndex((one) => intentOf(one.first) === intentOf(first)) === index,
-  );
-  const replaced = new Set([...doubled, ...newKeys.map(({ first }) => intentOf(first))]);
+  const keys = byKey(calls);
   return [
-    ...twice.map(({ text }): Finding => ({ id: "refund.twice", text })),
-    ...newKeys.map(({ text }): Finding => ({ id: "refund.new-key", text })),
-    ...byKey
-      .filter((same) => same[0] && !replaced.has(intentOf(same[0])))
-      .flatMap((same) => findNeverAsked(same, seen.attempts)),
-    ...findRepeats(byKey),
-    ...byKey.flatMap(findTooEarly),
+    ...[...Map.groupBy(calls, ({ intent }) => intent).values()].flatMap(
+      (same) => findTwice(same) ?? findNewKey(same) ?? findNeverAsked(same, seen.attempts),
+    ),
+    ...findRepeats(keys),
+    ...keys.flatMap(findTooEarly),
     ...seen.attempts
-      .filter(({ forged, status }) => forged && status !== null && status < 300)
-      .map(
-        ({ payload, status }): Finding => ({
-          id: "event.forged",
-          text: `responded ${status} to ${typeOf(payload)} with a wrong signature`,
-        }),
+      .filter((attempt) => attempt.forged && isTaken(attempt))
+      .map(({ payload, status }) =>
+        finding("event.forged", `responded ${status} to ${typeOf(payload)} with a wrong signature`),
       ),
   ];
 }
@@ -77,121 +66,106 @@ export function judge(seen: Seen, retryOf: RetryOf): Finding[] {
 export function findRefused({ attempts }: Seen): Finding[] {
   return attempts
     .filter(({ forged, status }) => !forged && status !== null && status >= 300)
-    .map(({ payload, status }) => ({
-      id: "event.refused",
-      text: `responded ${status} to ${typeOf(payload)}: ${payload.slice(0, 200)}`,
-    }));
+    .map(({ payload, status }) =>
+      finding("event.refused", `responded ${status} to ${typeOf(payload)}: ${payload.slice(0, 200)}`),
+    );
 }
 
-function read(call: WatchedCall, retryOf: RetryOf): Read | undefined {
-  const { operation, requestKey: key, requestBody, status, fault, endedAt, milliseconds } = call;
+/** Whether an event that the service has sent was accepted. */
+export const isAccepted = (attempt: WatchedAttempt) => !attempt.forged && isTaken(attempt);
+
+const isTaken = ({ status }: WatchedAttempt) => status !== null && status < 300;
+const typeOf = (payload: string): string => JSON.parse(payload).type;
+const finding = (id: Finding["id"], text: string): Finding => ({ id, text });
+const byKey = (calls: readonly Call[]) => [
+  ...Map.groupBy(calls, ({ merchant, key }) => `${merchant} ${key}`).values(),
+];
+const isDecision = ({ outcome }: Call) => outcome === "recorded" || outcome === "refused";
+
+function read(call: WatchedCall, retryOf: RetryOf): Call | undefined {
+  const { operation, requestKey: key, requestBody, status, fault, endedAt, milliseconds, merchant } = call;
   if (operation !== "issueRefund" || key === null || requestBody === null) return undefined;
-  const retry = status === null || fault === "TRUNCATED" ? undefined : retryOf(status);
-  const unnamed = status === null || fault === "TRUNCATED" || status >= 500 ? "unknown" : "nothing";
-  const named = retry?.repeat === "changed" ? "refused" : (retry?.outcome as Outcome | undefined);
+  const isLost = status === null || fault === "TRUNCATED";
+  const retry = isLost ? undefined : retryOf(status);
+  const unnamed = isLost || status >= 500 ? "unknown" : "nothing";
+  const { paymentId, amount, clientReferenceId: reference } = JSON.parse(requestBody);
   return {
     ...call,
     key,
-    body: JSON.parse(requestBody),
+    intent: `${merchant} ${reference ?? `${paymentId} by ${amount?.value}`}`,
+    shown: `${amount?.value} of ${paymentId} (clientReferenceId ${reference ?? "none"})`,
+    hasReference: Boolean(reference),
     startedAt: endedAt - milliseconds,
-    outcome: named ?? unnamed,
+    outcome: retry?.repeat === "changed" ? "refused" : ((retry?.outcome as Outcome | undefined) ?? unnamed),
   };
 }
 
-/** Names what a call is to bring about: a refund by its reference, or by its payment and amount. */
-function intentOf({ merchant, body: { paymentId, amount, clientReferenceId } }: Read): string {
-  return `${merchant} ${clientReferenceId ?? `${paymentId} by ${amount?.value}`}`;
-}
-
-const show = ({ body: { paymentId, amount, clientReferenceId } }: Read) =>
-  `${amount?.value} of ${paymentId} (clientReferenceId ${clientReferenceId ?? "none"})`;
-
-function findTwice(calls: readonly Read[]) {
-  const made = calls.filter(
-    (call) => call.body.clientReferenceId && call.made && call.made.status !== "TERMINAL_FAILED",
+function findTwice(same: readonly Call[]): Finding[] | undefined {
+  const made = same.filter(
+    (call) => call.hasReference && call.made && call.made.status !== "TERMINAL_FAILED",
   );
-  return [...Map.groupBy(made, intentOf)].flatMap(([intent, same]) => {
-    const ids = new Map(same.map((call) => [call.made?.paymentId, call]));
-    const [first] = same;
-    if (!first || ids.size < 2) return [];
-    const keys = [...ids.values()].map(({ key }) => key).join(" and ");
-    return [{ intent, text: `${ids.size} refunds were made of ${show(first)}, with the keys ${keys}` }];
-  });
-}
-
-function findNewKeys(byKey: readonly (readonly Read[])[]) {
-  const starts = byKey.flatMap((same) => same[0] ?? []);
-  return byKey.flatMap((same) => {
-    const [first] = same;
-    if (!first) return [];
-    const next = starts.find(
-      (one) => one.key !== first.key && intentOf(one) === intentOf(first) && one.startedAt > first.startedAt,
-    );
-    if (!next) return [];
-    const before = same.filter(({ endedAt }) => endedAt <= next.startedAt);
-    const decided = before.findLastIndex(({ outcome }) => outcome === "recorded" || outcome === "refused");
-    // Nothing has ended yet, or a response was lost since the last one that decided.
-    if (before.length > 0 && !before.slice(decided + 1).some(({ outcome }) => outcome === "unknown"))
-      return [];
-    return [
-      {
-        first,
-        text: `${show(first)} was begun with the key ${first.key}, and then asked for with ${next.key}`,
-      },
-    ];
-  });
-}
-
-function findNeverAsked(same: readonly Read[], attempts: readonly WatchedAttempt[]): Finding[] {
-  const last = same.at(-1);
-  if (last?.outcome !== "unknown") return [];
-  // An event has said what has become of it.
-  const ids = same.flatMap(({ made }) => made?.paymentId ?? []);
-  const isKnown = attempts.some(
-    ({ payload, status, forged }) =>
-      !forged && status !== null && status < 300 && ids.some((id) => payload.includes(id)),
-  );
-  if (isKnown) return [];
-  const got = last.status === null ? "no response" : `${last.status}`;
+  const refunds = new Map(made.map((call) => [call.made?.paymentId, call]));
+  if (refunds.size < 2) return undefined;
+  const keys = [...refunds.values()].map(({ key }) => key).join(" and ");
   return [
-    {
-      id: "refund.never-asked",
-      text: `${show(last)} got ${got}, and its key ${last.key} was never sent again`,
-    },
+    finding("refund.twice", `${refunds.size} refunds were made of ${made[0]?.shown}, with the keys ${keys}`),
   ];
 }
 
-/** One more call after a refund was made is that of a second run, which gets the 409; all refunds made twice are not. */
-function findRepeats(byKey: readonly (readonly Read[])[]): Finding[] {
-  const repeats = byKey.map((same) => {
-    const decided = same.findIndex(({ outcome }) => outcome === "recorded" || outcome === "refused");
-    const first = same[decided];
-    const after = first ? same.slice(decided + 1).filter((one) => one.requestBody === first.requestBody) : [];
-    return { first, after: after.length };
-  });
-  const recorded = repeats.filter(({ first }) => first?.outcome === "recorded" && first.status === 201);
-  const all = recorded.length > 1 && recorded.every(({ after }) => after > 0);
-  return repeats.flatMap(({ first, after }): Finding[] =>
-    first && after > (first.outcome === "recorded" && !all ? 1 : 0)
-      ? [
-          {
-            id: "call.after-decision",
-            text: `${show(first)} got ${first.status}, and was sent ${after} more times`,
-          },
-        ]
-      : [],
-  );
+/** The first key that was replaced while it was unknown what had become of it. */
+function findNewKey(same: readonly Call[]): Finding[] | undefined {
+  const keys = byKey(same);
+  for (const [index, own] of keys.entries()) {
+    const next = keys[index + 1]?.[0];
+    if (!next) return undefined;
+    const before = own.filter(({ endedAt }) => endedAt <= next.startedAt);
+    const sinceDecision = before.slice(before.findLastIndex(isDecision) + 1);
+    if (before.length > 0 && !sinceDecision.some(({ outcome }) => outcome === "unknown")) continue;
+    const text = `${next.shown} was begun with the key ${own[0]?.key}, and then asked for with ${next.key}`;
+    return [finding("refund.new-key", text)];
+  }
+  return undefined;
 }
 
-function findTooEarly(same: readonly Read[]): Finding[] {
-  return same.flatMap(({ retryAfter, status, endedAt, ...call }, index): Finding[] => {
+function findNeverAsked(calls: readonly Call[], attempts: readonly WatchedAttempt[]): Finding[] {
+  return byKey(calls).flatMap((same) => {
+    const last = same.at(-1);
+    if (last?.outcome !== "unknown") return [];
+    // Perhaps an event has said what has become of it.
+    const ids = same.flatMap(({ made }) => made?.paymentId ?? []);
+    if (attempts.some((one) => isAccepted(one) && ids.some((id) => one.payload.includes(id)))) return [];
+    const got = last.status === null ? "no response" : `${last.status}`;
+    return finding(
+      "refund.never-asked",
+      `${last.shown} got ${got}, and its key ${last.key} was never sent again`,
+    );
+  });
+}
+
+/** One more call after a refund was made is that of a second run, which gets the 409; all refunds made twice are not. */
+function findRepeats(keys: readonly (readonly Call[])[]): Finding[] {
+  const repeats = keys.flatMap((same) => {
+    const decided = same.findIndex(isDecision);
+    const first = same[decided];
+    const after = same.slice(decided + 1).filter((one) => one.requestBody === first?.requestBody).length;
+    return first ? { first, after } : [];
+  });
+  const recorded = repeats.filter(({ first }) => first.outcome === "recorded" && first.status === 201);
+  const all = recorded.length > 1 && recorded.every(({ after }) => after > 0);
+  return repeats
+    .filter(({ first, after }) => after > (first.outcome === "recorded" && !all ? 1 : 0))
+    .map(({ first, after }) =>
+      finding("call.after-decision", `${first.shown} got ${first.status}, and was sent ${after} more times`),
+    );
+}
+
+function findTooEarly(same: readonly Call[]): Finding[] {
+  return same.flatMap(({ key, retryAfter, status, endedAt }, index) => {
     const next = same[index + 1];
     if (!next || retryAfter === undefined) return [];
-    const waited = next.startedAt - endedAt;
+    const waited = Math.max(0, next.startedAt - endedAt);
     if (waited >= 1000 * retryAfter - TOLERANCE_MS) return [];
-    const text = `${call.key} got ${status} with Retry-After: ${retryAfter}, and came again after ${Math.max(0, waited)} ms`;
-    return [{ id: "call.too-early", text }];
+    const text = `${key} got ${status} with Retry-After: ${retryAfter}, and came again after ${waited} ms`;
+    return finding("call.too-early", text);
   });
 }
-
-const typeOf = (payload: string): string => JSON.parse(payload).type;

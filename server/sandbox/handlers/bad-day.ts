@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { Attempt } from "../../storage/webhooks/claims.ts";
-import { type AttemptsOf, type MadeAttempt, makeAttempt, type ToRequest } from "../../webhooks/attempt.ts";
-import { signDelivery } from "../../webhooks/sign-delivery.ts";
+import { type AttemptsOf, type MadeAttempt, makeAttempt } from "../../webhooks/attempt.ts";
+import { FORGED, hold } from "./delivery-faults.ts";
 import type { FaultList } from "./faults.ts";
 import { type NewFault, toPlan } from "./kinds.ts";
 
@@ -49,15 +48,11 @@ const STEP_MS = 20;
 /** The most events that come again after a restart. */
 const MAX_AGAIN = 20;
 
-const forge: ToRequest = ({ webhookId, payload: body }, at) => {
-  const secret = `whsec_${randomBytes(24).toString("base64")}`;
-  return { headers: signDelivery([secret], { webhookId, at, body }), body };
-};
-
 /** Makes every day a bad one, for all merchants. */
 export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
   const seen = new Set<string>();
   const accepted: Attempt[] = [];
+  const kind = day && "events" in day ? day.events : undefined;
   /** What a receiver accepted before its restart. */
   let again = day && "again" in day ? day.again.slice(0, MAX_AGAIN) : [];
 
@@ -83,9 +78,8 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
     const { data, sequence } = JSON.parse(payload);
     return accepted.some((other) => {
       const event = JSON.parse(other.payload);
-      return (
-        other.merchant === merchant && event.data.paymentId === data.paymentId && event.sequence > sequence
-      );
+      const isSame = other.merchant === merchant && event.data.paymentId === data.paymentId;
+      return isSame && event.sequence > sequence;
     });
   };
 
@@ -94,18 +88,10 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
     wrap: ({ makeAttempt: make, onRecorded }: AttemptsOf): AttemptsOf => ({
       onRecorded,
       async makeAttempt(attempt, options) {
-        const send = () => sendWatched(attempt, () => make(attempt, options));
-        const kind = day && "events" in day ? day.events : undefined;
-        if (kind === "NEVER") {
-          const made = {
-            at: options.realNow(),
-            status: null,
-            error: "not sent on this bad day",
-            milliseconds: 0,
-          };
-          return { ...made, bodyStart: null, timedOut: false, outcome: { kind: "exhausted" } };
-        }
-        if (kind === "FORGED") await sendWatched(attempt, () => makeAttempt(attempt, options, forge), true);
+        const send = (one = attempt) => sendWatched(one, () => make(one, options));
+        if (kind === "NEVER") return hold(kind, options, { kind: "exhausted" });
+        if (kind === "FORGED")
+          await sendWatched(attempt, () => makeAttempt(attempt, options, FORGED.WRONG_SECRET), true);
         if (kind === "TWICE_AT_ONCE") return (await Promise.all([send(), send()]))[0];
         if (kind === "REORDERED" && JSON.parse(attempt.payload).sequence === 1)
           for (const end = performance.now() + WAIT_MS; performance.now() < end && !wasOvertaken(attempt); )
@@ -113,10 +99,7 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
         const made = await send();
         const own = made.error === null ? again.filter(({ merchant }) => merchant === attempt.merchant) : [];
         again = again.filter((one) => !own.includes(one));
-        for (const { webhookId, payload } of own) {
-          const repeated = { ...attempt, webhookId, payload };
-          await sendWatched(repeated, () => make(repeated, options));
-        }
+        for (const { webhookId, payload } of own) await send({ ...attempt, webhookId, payload });
         return made;
       },
     }),

@@ -1,9 +1,8 @@
 import type { ServerResponse } from "node:http";
-import type { ContractDocument } from "../../contract/document.ts";
-import { invalidRequestError, ProblemError, unavailable } from "../../contract/problem.ts";
+import { ProblemError, unavailable } from "../../contract/problem.ts";
 import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
 import type { FaultList } from "./faults.ts";
-import { type Bounds, FAULT_HEADER, type FaultKind, type FaultPlan, readHeader } from "./kinds.ts";
+import type { FaultKind, FaultPlan } from "./kinds.ts";
 
 const PROXY_PAGE = `<html>\r
 <head><title>502 Bad Gateway</title></head>\r
@@ -23,9 +22,7 @@ export type CallFaults = {
   kindOf: (response: HttpResponse) => FaultKind | null;
 };
 
-/** @param document the sandbox's contract, which bounds the settings of the header */
-export function createCallFaults(list: Pick<FaultList, "take">, document: ContractDocument): CallFaults {
-  const bounds = (document.components.schemas.NewFault?.properties ?? {}) as Bounds;
+export function createCallFaults(list: Pick<FaultList, "take">): CallFaults {
   const plans = new WeakMap<ServerResponse, FaultPlan>();
 
   return {
@@ -57,23 +54,12 @@ export function createCallFaults(list: Pick<FaultList, "take">, document: Contra
 
     beforeHandler: (operation) => (request, response, next) => {
       const { caller, requestId } = response.locals;
-      const header = request.get(FAULT_HEADER);
-      const fromHeader = header === undefined ? undefined : readHeader(header, bounds);
-      if (typeof fromHeader === "string")
-        throw invalidRequestError([{ pointer: `/headers/${FAULT_HEADER}`, message: fromHeader }]);
-      const taken =
-        fromHeader || !caller
-          ? undefined
-          : list.take({
-              merchant: caller.merchant,
-              operation,
-              requestKey: request.body?.requestKey,
-              requestId,
-            });
-      const plan = fromHeader ?? taken?.plan;
-      if (!plan) return next();
+      const requestKey = request.body?.requestKey;
+      const taken = caller && list.take({ merchant: caller.merchant, operation, requestKey, requestId });
+      if (!taken) return next();
+      const { plan, note } = taken;
       plans.set(response, plan);
-      if (taken) response.once("close", () => taken.note(response.headersSent ? response.statusCode : null));
+      response.once("close", () => note(response.headersSent ? response.statusCode : null));
       refuse(plan, response);
       if (!response.destroyed) next();
     },

@@ -1,10 +1,16 @@
-import type { Node } from "../../../openapi/document/node.ts";
-import type { ContractDocument } from "../../contract/document.ts";
+import { members, type Node } from "../../../openapi/document/node.ts";
+import { operationsOf } from "../../../openapi/document/operations.ts";
+import type { ContractDocument, SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
-import { type Call, type Element, type Elements, readElements } from "./coverage-elements.ts";
+
+type Element = Pick<SandboxSchemas["CoverageItem"], "kind" | "name">;
 
 /** A call with the text of its response, which may be empty, or only a part. */
-export type ReceivedCall = Call & { readonly responseBody: string };
+export type ReceivedCall = {
+  readonly operation: string;
+  readonly status: number;
+  readonly responseBody: string;
+};
 
 /** Counts which elements of the published contract the calls and deliveries of each merchant meet; kept in memory. */
 export type Coverage = {
@@ -12,56 +18,63 @@ export type Coverage = {
   meetCall(merchant: string, call: ReceivedCall): void;
   /** @param payload of a delivery that its receiver accepted */
   meetEvent(merchant: string, payload: string): void;
+  read(merchant: string): SandboxSchemas["Coverage"];
 };
 
-type Counts = Map<Element, number>;
-
-/** @param document the published contract, which is read when something is first counted */
+/** @param document the published contract */
 export function createCoverage(document: ContractDocument): Coverage {
-  const counts = new Map<string, Counts>();
-  let read: Elements | undefined;
-  const elements = () => {
-    read ??= readElements(document as unknown as Node);
-    return read;
+  /** By merchant, kind and name. */
+  const counts = new Map<string, number>();
+  const count = (merchant: string, met: readonly Element[]) => {
+    for (const key of new Set(met.map(({ kind, name }) => `${merchant} ${kind} ${name}`)))
+      counts.set(key, (counts.get(key) ?? 0) + 1);
   };
-  const count = (merchant: string, met: Iterable<Element>) => {
-    const own: Counts = counts.get(merchant) ?? new Map();
-    counts.set(merchant, own);
-    for (const element of met) own.set(element, (own.get(element) ?? 0) + 1);
+  const read = (merchant: string) => {
+    const items = readElements(document as unknown as Node).map(({ kind, name }) => {
+      return { kind, name, count: counts.get(`${merchant} ${kind} ${name}`) ?? 0 };
+    });
+    const byKind = [...Map.groupBy(items, ({ kind }) => kind)];
+    const kinds = byKind.map(([kind, some]) => ({ kind, ...sum(some) }));
+    const { met, total } = sum(items);
+    return { percent: Math.floor((100 * met) / total), met, total, kinds, items };
   };
-
   return {
-    meetCall(merchant, call) {
-      count(merchant, elements().inCall({ ...call, responseBody: parse(call.responseBody) }));
+    meetCall(merchant, { operation, status, responseBody }) {
+      const own = { kind: "STATUS", name: `${operation} ${status}` } as const;
+      count(merchant, [{ kind: "OPERATION", name: operation }, own, ...valuesIn(responseBody)]);
     },
     meetEvent(merchant, payload) {
-      count(merchant, elements().inEvent(JSON.parse(payload)));
+      count(merchant, [{ kind: "EVENT", name: JSON.parse(payload).type }, ...valuesIn(payload)]);
     },
-    handlers: {
-      async getCoverage({ merchant }) {
-        const own = counts.get(merchant);
-        const items = elements().all.map((one) => ({ ...one, count: own?.get(one) ?? 0 }));
-        const kinds = [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, some]) => ({
-          kind,
-          ...sum(some),
-        }));
-        const { met, total } = sum(items);
-        return { status: 200, body: { percent: Math.floor((100 * met) / total), met, total, kinds, items } };
-      },
-    },
+    read,
+    handlers: { getCoverage: async ({ merchant }) => ({ status: 200, body: read(merchant) }) },
   };
+}
+
+/** The elements of a document: it names each of them, so there is no other list. */
+function readElements(document: Node): Element[] {
+  const operations = operationsOf(document, ["paths"]).map(({ operation }) => operation);
+  // Codes without an example belong to no operation, such as that of an unknown path.
+  const values = valuesIn(JSON.stringify((document.components as Node).examples));
+  const unique = new Map(values.map((value) => [value.name, value]));
+  return [
+    ...operations.map(({ operationId }): Element => ({ kind: "OPERATION", name: String(operationId) })),
+    ...operations.flatMap(({ operationId, responses }) =>
+      members(responses).map(([status]): Element => ({ kind: "STATUS", name: `${operationId} ${status}` })),
+    ),
+    ...members(document.webhooks).map(([name]): Element => ({ kind: "EVENT", name })),
+    ...[...unique.values()].toSorted((one, other) => one.kind.localeCompare(other.kind)),
+  ];
+}
+
+/** The error codes and the statuses of refunds in a JSON text. */
+function valuesIn(text: string): Element[] {
+  return [...text.matchAll(/"(errorCode|paymentStatus)":"(\w+)"/g)].map(([, member, name = ""]) => {
+    return { kind: member === "errorCode" ? "ERROR_CODE" : "STATE", name };
+  });
 }
 
 const sum = (items: readonly { count: number }[]) => ({
   met: items.filter(({ count }) => count > 0).length,
   total: items.length,
 });
-
-/** Undefined for a body that is missing, or of which only a part was sent. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -12,8 +12,7 @@ import {
   toSignedRequest,
 } from "../../webhooks/attempt.ts";
 import { signDelivery } from "../../webhooks/sign-delivery.ts";
-import type { Changes } from "./changes.ts";
-import { createFaultList, type FaultList, type TakenFault } from "./faults.ts";
+import type { FaultList, TakenFault } from "./faults.ts";
 import type { FaultKind } from "./kinds.ts";
 
 type Parts = {
@@ -32,22 +31,12 @@ export type DeliveryFaults = AttemptsOf & {
 
 type AttemptFault = { readonly kind: FaultKind; readonly usualHeaders: boolean };
 
-/** The faults of a sandbox, and what makes them happen to deliveries. The server creates them, because it also sends those. */
-export type Faults = { readonly list: FaultList; readonly ofDeliveries: DeliveryFaults };
-
-export type FaultParts = Omit<Parts, "list"> & { changes: Pick<Changes, "notify"> };
-
-export function createFaults(parts: FaultParts): Faults {
-  const list = createFaultList(parts.changes, parts.clock.realNow);
-  return { list, ofDeliveries: createDeliveryFaults({ ...parts, list }) };
-}
-
 const HOUR_MS = 3_600_000;
 /** Attempts whose fault is remembered, of all merchants together. */
 const MAX_REMEMBERED = 1_000;
 
 /** Requests that are not what they seem, by the fault that makes them. */
-const FORGED: Partial<Record<FaultKind, ToRequest>> = {
+export const FORGED: Partial<Record<FaultKind, ToRequest>> = {
   WRONG_SECRET: ({ webhookId, payload: body }, at) => {
     const secret = `whsec_${randomBytes(24).toString("base64")}`;
     return { headers: signDelivery([secret], { webhookId, at, body }), body };
@@ -60,7 +49,7 @@ const FORGED: Partial<Record<FaultKind, ToRequest>> = {
 };
 
 /** Makes the attempts of deliveries as the faults say that are armed for their merchants. */
-function createDeliveryFaults(parts: Parts): DeliveryFaults {
+export function createDeliveryFaults(parts: Parts): DeliveryFaults {
   const remembered = new Map<string, AttemptFault>();
   const disorder = createDisorder(parts);
 
@@ -126,7 +115,7 @@ async function toOne(made: Promise<MadeAttempt[]>): Promise<MadeAttempt> {
 }
 
 /** An attempt that sends nothing. */
-async function hold(kind: FaultKind, { realNow }: AttemptOptions, outcome: MadeAttempt["outcome"]) {
+export async function hold(kind: FaultKind, { realNow }: AttemptOptions, outcome: MadeAttempt["outcome"]) {
   const error = `not sent: the fault ${kind} held it`;
   return { at: realNow(), status: null, error, milliseconds: 0, bodyStart: null, timedOut: false, outcome };
 }

@@ -96,8 +96,7 @@ export function createRequestMemory(
           retryAfter: after === undefined ? undefined : Number(after),
           made: made ? { paymentId: String(paymentId), status: String(paymentStatus) } : undefined,
         });
-        if (record.status !== null)
-          onResponse(merchant, { operation, status: record.status, requestBody: body, responseBody });
+        if (record.status !== null) onResponse(merchant, { operation, status: record.status, responseBody });
         changes.notify(["requests", "payments", "webhooks"], merchant);
       });
       next();

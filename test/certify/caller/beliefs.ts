@@ -1,22 +1,22 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createClient } from "../../../client/src/index.ts";
-import { defineGroup, given } from "../../reporting/check.ts";
+import { type CheckParts, defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
-import { askState, describeBelief } from "../beliefs.ts";
+import { askState, describeBelief, untilBelief } from "../beliefs.ts";
 import type { CallerOptions } from "../options.ts";
-import { expectAgreement } from "./expect.ts";
 import { startPassing } from "./front.ts";
 import type { CallerKit } from "./kit.ts";
-import { fail } from "./outcome.ts";
-import { type CheckParts, outcomeOf, type Situation } from "./situations.ts";
+import { fail, type Outcome } from "./outcome.ts";
+import { outcomeOf, type Situation } from "./situations.ts";
 
 const STEPS = "refunds-step-by-step.md";
 const READ = `${STEPS}#3-read-the-response`;
-const POLL_MS = 50;
 const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
 
+type Parts = Omit<CheckParts<CallerOptions, CallerKit>, "run">;
+
 /** A check that the system believes, after a situation, what the service does. */
-const agreement = (situation: Situation, parts: CheckParts) => ({
+const agreement = (situation: Situation, parts: Parts) => ({
   ...parts,
   run: async (kit: CallerKit) => expectAgreement(kit, await outcomeOf(kit, situation)),
 });
@@ -46,7 +46,6 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
     async run(kit) {
       for (const situation of ["foreignPayment", "foreignAmount", "foreignReference"] as const) {
         const outcome = await outcomeOf(kit, situation);
-        await pause(kit.options.settleMs);
         const belief = await askState(kit.options, outcome.order);
         if (belief.status === undefined || belief.status === "TERMINAL_FAILED") continue;
         const field = situation.slice("foreign".length).toLowerCase();
@@ -90,7 +89,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
         throw new CheckFailure("that the refund still waits", { received: describeBelief(before) });
       await kit.sandbox.payments.fail(paymentId);
       await kit.sandbox.clock.advance({ businessDays: 1 });
-      await untilAttempted(kit);
+      await kit.sandbox.delivered({ timeoutMs: kit.options.timeoutMs });
       await expectAgreement(kit, outcome);
     },
   },
@@ -107,18 +106,15 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
       // The refund fails, and its event is delivered, while the response to the call is on its way.
       const overtake = async () => {
         await kit.sandbox.payments.fail(order.paymentId);
-        await untilAttempted(kit);
+        await kit.sandbox.delivered({ timeoutMs: kit.options.timeoutMs });
         await pause(Math.min(kit.options.settleMs, OVERTAKEN_MS));
       };
       let overtaken: Promise<void> | undefined;
-      await using front = await startPassing(
-        kit.sandbox.url,
-        async () => {},
-        () => {
-          overtaken ??= overtake();
-          return overtaken;
-        },
-      );
+      const hold = () => {
+        overtaken ??= overtake();
+        return overtaken;
+      };
+      await using front = await startPassing(kit.sandbox.url, { hold });
       await expectAgreement(kit, await kit.trigger(order, { url: front.url }));
     },
   },
@@ -127,17 +123,25 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
 /** As long as a system may take before it stores an event, without giving up on the response. */
 const OVERTAKEN_MS = 1_000;
 
+/** Fails unless the merchant's system comes to believe of a refund what the service says now. */
+async function expectAgreement(kit: CallerKit, outcome: Outcome): Promise<void> {
+  const { order } = outcome;
+  const { refunds } = await kit.look(order);
+  const status = refunds[0]?.status;
+  const belief = await untilBelief(kit.options, order, (one) => one.status === status);
+  if (belief.status === status) return;
+  // A system may well write down that no refund was made as a failure.
+  if (status === undefined && belief.status === "TERMINAL_FAILED") return;
+  const expected =
+    status === undefined
+      ? "believes in no refund, as there is none"
+      : `believes ${status}, as the service does`;
+  fail(outcome, `that your system ${expected}`, [describeBelief(belief)]);
+}
+
 /** Only now: events would tell the system what the other checks find out whether it has learned from responses. */
 async function subscribe({ sandbox, options: { url = "", secret = "" } }: CallerKit): Promise<void> {
   const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
   const subscriptionDetails = { type: "ALL" } as const;
   await client.webhooks.subscribe({ url, secretKey: secret, subscriptionDetails });
-}
-
-/** Waits until each event was sent: only then begins the time that the system may take. */
-async function untilAttempted({ sandbox, options: { timeoutMs } }: CallerKit): Promise<void> {
-  for (const end = performance.now() + timeoutMs; performance.now() < end; await pause(POLL_MS)) {
-    const { items } = await sandbox.deliveries.list();
-    if (items.length > 0 && items.every(({ attempts }) => attempts.length > 0)) return;
-  }
 }

@@ -1,12 +1,12 @@
-import { type Check, defineGroup } from "../../reporting/check.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Check, type CheckParts, defineGroup } from "../../reporting/check.ts";
 import { expectNoSecrets } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
 import { beliefChecks } from "./beliefs.ts";
-import { expectFew, expectOneRefund } from "./expect.ts";
 import { startRedirect } from "./front.ts";
 import type { CallerKit } from "./kit.ts";
-import { fail } from "./outcome.ts";
-import { type CheckParts, outcomeOf, type Situation } from "./situations.ts";
+import { expectFew, expectOneRefund, fail, type Outcome } from "./outcome.ts";
+import { outcomeOf, type Situation } from "./situations.ts";
 
 const STEPS = "refunds-step-by-step.md";
 const KEY = `${STEPS}#1-make-the-requestkey-first`;
@@ -23,6 +23,8 @@ const STORMS = [
   { count: 5, ms: 1_000 },
 ] as const;
 
+const POLL_MS = 50;
+
 /** How far apart two clocks may be, in milliseconds. */
 const TOLERANCE_MS = 100;
 
@@ -32,8 +34,10 @@ const MAX_REFUSED = 2;
 /** Programs that do not follow one may follow another: many turn a POST into a GET after the first three, but refuse the others. */
 const REDIRECTS = [301, 302, 303, 307, 308] as const;
 
+type Parts = Omit<CheckParts<CallerOptions, CallerKit>, "run">;
+
 /** A check that one refund comes out of a situation. */
-const oneRefund = (situation: Situation, because: string, parts: CheckParts) => ({
+const oneRefund = (situation: Situation, because: string, parts: Parts) => ({
   ...parts,
   run: async (kit: CallerKit) => expectOneRefund(await outcomeOf(kit, situation), because),
 });
@@ -51,7 +55,7 @@ const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT
     async run(kit) {
       const outcome = await outcomeOf(kit, "plain");
       const { reference } = outcome.order;
-      if (outcome.refunds[0]?.reference !== reference)
+      if (outcome.refunds[0]?.clientReferenceId !== reference)
         fail(outcome, `the clientReferenceId ${reference}, by which you find the refund in your books`);
     },
   },
@@ -83,12 +87,6 @@ const lost = defineGroup<CallerOptions, CallerKit>("Lost responses", { guide: RE
     cases: ["medusajs/medusa#16681"],
     name: "makes no second refund when the response is lost",
     sources: ["D09", "7.5"],
-  }),
-  oneRefund("lostBefore", "the service never saw the request", {
-    id: "lost.before",
-    cases: ["Adyen/adyen-commercetools#1305"],
-    name: "repeats a request that was lost, with its requestKey",
-    sources: ["D09", "2.8"],
   }),
   oneRefund("cut", "the service had made it when the response broke off", {
     id: "lost.cut",
@@ -170,6 +168,7 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
   },
   oneRefund("outage", "the fourth request is served", {
     id: "busy.outage",
+    cases: ["Adyen/adyen-commercetools#1305"],
     name: "goes on when three requests in a row are lost",
     sources: ["D09"],
     guide: REPEAT,
@@ -212,16 +211,24 @@ const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: 
     name: "follows no redirect, which could lead anywhere",
     sources: ["9.1", "7.1"],
     async run(kit) {
-      for (const status of REDIRECTS) {
-        await using redirect = await startRedirect(status);
-        const outcome = await kit.trigger(await kit.newOrder("12.50"), { url: redirect.url });
-        const { redirected, followed } = redirect.count();
-        if (redirected === 0) fail(outcome, "a request at the address that the run was given");
-        if (followed > 0)
-          fail(
-            outcome,
-            `no request at the address of a ${status}: the service sends no redirect, and the request names a refund and a token`,
-          );
+      const fronts = await Promise.all(REDIRECTS.map(startRedirect));
+      const outcomes: Outcome[] = [];
+      try {
+        for (const { url } of fronts)
+          outcomes.push(await kit.trigger(await kit.newOrder("12.50"), { url, settles: false }));
+        const { settleMs } = kit.options;
+        const end = performance.now() + fronts.length * settleMs;
+        while (performance.now() < end && fronts.some(({ count }) => count.redirected === 0))
+          await pause(POLL_MS);
+        await pause(settleMs); // here once for all: others may follow
+        for (const [index, outcome] of outcomes.entries()) {
+          const { redirected = 0, followed = 0 } = fronts[index]?.count ?? {};
+          if (redirected === 0) fail(outcome, "a request at the address that the run was given");
+          const why = "the service sends no redirect, and the request names a refund and a token";
+          if (followed > 0) fail(outcome, `no request at the address of a ${REDIRECTS[index]}: ${why}`);
+        }
+      } finally {
+        await Promise.all(fronts.map((front) => front[Symbol.asyncDispose]()));
       }
     },
   },
@@ -230,15 +237,10 @@ const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: 
 /** Where one mistake would fail several checks: those that say so first. */
 const CAUSES: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
-    [
-      "lost.before",
-      "lost.cut",
-      "lost.slow",
-      "lost.silent",
-      "lost.unfinished",
-      "lost.crash",
-      "busy.outage",
-    ].map((id) => [id, ["lost.after"]]),
+    ["lost.cut", "lost.slow", "lost.silent", "lost.unfinished", "lost.crash", "busy.outage"].map((id) => [
+      id,
+      ["lost.after"],
+    ]),
   ),
   "lost.at-once": ["lost.after", "lost.unfinished"],
   "busy.500": ["lost.after", "lost.unfinished"],

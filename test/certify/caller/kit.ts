@@ -12,6 +12,14 @@ export type CallerKit = ReturnType<typeof createCallerKit>;
 /** Says that fewer than so many requests do not mean that there are no more, before this time has passed as well. */
 export type Due = { readonly requests: number; readonly ms: number };
 
+type Way = {
+  readonly url?: string;
+  readonly due?: Due;
+  readonly withinMs?: number;
+  /** Whether to wait for more requests. */
+  readonly settles?: boolean;
+};
+
 const NOTHING_DUE: Due = { requests: 0, ms: 0 };
 
 type NewPayment = Parameters<Sandbox["payments"]["create"]>[0];
@@ -43,11 +51,7 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
       order,
       problem,
       requests: sorted.map((request) => ({ ...request, at: request.at - start })),
-      refunds: refunds.items.map(({ amount, status, clientReferenceId }) => ({
-        amount: amount.value,
-        status,
-        reference: clientReferenceId,
-      })),
+      refunds: refunds.items,
     };
   }
 
@@ -66,6 +70,26 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
     });
   }
 
+  /** Begins a run of the merchant's system. */
+  function begin(order: Order, url: string) {
+    const end = new AbortController();
+    const ended = options.run({ url, token: sandbox.accessToken, ...order }, end.signal);
+    return {
+      ended,
+      kill() {
+        end.abort();
+        return ended;
+      },
+      /** Whether the run has ended, or this has happened to its order, within this time. */
+      async until(hasHappened: (outcome: Outcome) => boolean, ms = Number.POSITIVE_INFINITY) {
+        for (const late = performance.now() + ms; performance.now() < late; ) {
+          if ((await Promise.race([ended, pause(POLL_MS)])) || hasHappened(await look(order))) return true;
+        }
+        return false;
+      },
+    };
+  }
+
   return {
     options,
     sandbox,
@@ -75,48 +99,38 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
       const created = await sandbox.payments.create(payment ?? large);
       return { paymentId: created.paymentId, amount, reference: `certify-${randomUUID()}` };
     },
-    /** Has the merchant's system issue the refund, at another address than the sandbox's if there is one. */
-    async trigger(order: Order, { url = sandbox.url, due = NOTHING_DUE } = {}) {
-      const { problem, timedOut } = await options.run({ url, token: sandbox.accessToken, ...order });
+    /**
+     * Has the merchant's system issue the refund, at another address than the sandbox's if there is one. Fails if the system has not
+     * asked again within this time, if there is one.
+     */
+    async trigger(
+      order: Order,
+      { url = sandbox.url, due = NOTHING_DUE, withinMs, settles = true }: Way = {},
+    ) {
+      const run = begin(order, url);
+      const isRepeated = ({ requests }: Outcome) => requests.length > 1;
+      if (withinMs !== undefined && !(await run.until(isRepeated, withinMs))) {
+        void run.kill(); // what a URL has triggered can go on
+        const seconds = withinMs / 1000;
+        fail(
+          await look(order),
+          `that a request without a response is given up within ${seconds} s, and repeated`,
+        );
+      }
+      const { problem, timedOut } = await run.ended;
       if (timedOut) fail(await look(order, problem), "that the run ends");
-      await untilQuiet(order, due);
+      if (settles) await untilQuiet(order, due);
       return look(order, problem);
     },
-    /** The same, but for at most this time, after which it fails unless the system has asked again. */
-    async triggerWithin(order: Order, ms: number, { url = sandbox.url } = {}) {
-      const kill = new AbortController();
-      const running = options.run({ url, token: sandbox.accessToken, ...order }, kill.signal);
-      for (const end = performance.now() + ms; performance.now() < end; ) {
-        const result = await Promise.race([running, pause(POLL_MS)]);
-        const outcome = await look(order);
-        if (result || outcome.requests.length > 1) {
-          await running;
-          await untilQuiet(order, NOTHING_DUE);
-          return look(order, result?.problem);
-        }
-      }
-      kill.abort();
-      return fail(
-        await look(order),
-        `that a request without a response is given up within ${ms / 1000} s, and repeated`,
-      );
-    },
     /** The same, but kills the run when there is a refund, whose response has to be held. */
-    async triggerAndKill(order: Order, { due = NOTHING_DUE } = {}) {
-      const kill = new AbortController();
-      const running = options.run({ url: sandbox.url, token: sandbox.accessToken, ...order }, kill.signal);
-      const untilEnd = (ms: number) => Promise.race([running, pause(ms)]);
-      let result = await untilEnd(POLL_MS);
-      while (!result && (await look(order)).refunds.length === 0) result = await untilEnd(POLL_MS);
-      result ??= await untilEnd(ENDING_MS);
-      if (!result) {
-        kill.abort();
-        await running;
-        await untilQuiet(order, NOTHING_DUE);
-        return look(order);
-      }
-      await untilQuiet(order, due);
-      const outcome = await look(order, result.problem);
+    async triggerAndKill(order: Order, { due = NOTHING_DUE }: Way = {}) {
+      const run = begin(order, sandbox.url);
+      await run.until(({ refunds }) => refunds.length > 0);
+      const result = await Promise.race([run.ended, pause(ENDING_MS)]);
+      if (!result) await run.kill();
+      await untilQuiet(order, result ? due : NOTHING_DUE);
+      const outcome = await look(order, result?.problem);
+      if (!result) return outcome;
       if (outcome.refunds.length === 0) fail(outcome, "a refund while the command of --run runs");
       throw new NotRun("the command of --run does not wait for the response, so that nothing can be killed");
     },

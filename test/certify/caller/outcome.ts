@@ -1,3 +1,4 @@
+import type { Result as SandboxResult } from "../../../server/sandbox/index.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 
 /** A refund that the merchant's system is to issue. */
@@ -21,11 +22,7 @@ export type CallerRequest = {
 export type Outcome = {
   readonly order: Order;
   readonly requests: readonly CallerRequest[];
-  readonly refunds: readonly {
-    readonly amount: number;
-    readonly status: string;
-    readonly reference: string | null;
-  }[];
+  readonly refunds: readonly SandboxResult<"listPayments">["items"][number][];
   readonly problem: string | undefined;
 };
 
@@ -39,7 +36,7 @@ export function fail(
     ({ at, requestKey, status }) =>
       `after ${at} ms: requestKey ${requestKey ?? "none"}, ${status ?? "no response"}`,
   );
-  const made = refunds.map(({ amount, status }) => `${amount} ${status}`).join(", ");
+  const made = refunds.map(({ amount, status }) => `${amount.value} ${status}`).join(", ");
   throw new CheckFailure(expected, {
     received: [
       `${requests.length} requests for a refund of ${order.amount}`,
@@ -49,4 +46,19 @@ export function fail(
       ...notes,
     ].join("\n"),
   });
+}
+
+/** Fails unless there is exactly one refund, of the right amount, and all requests had one requestKey. */
+export function expectOneRefund(outcome: Outcome, because: string): void {
+  const { order, refunds } = outcome;
+  const [refund, ...others] = refunds;
+  const isRight = refund && refund.amount.value === Number(order.amount) && others.length === 0;
+  if (!isRight) fail(outcome, `exactly one refund of ${order.amount}, because ${because}`);
+  const keys = new Set(outcome.requests.map(({ requestKey }) => requestKey));
+  if (keys.size > 1) fail(outcome, "the same requestKey in each request for one refund");
+}
+
+/** Fails if the refund was requested more often than this. */
+export function expectFew(outcome: Outcome, count: number, because: string): void {
+  if (outcome.requests.length > count) fail(outcome, `at most ${count} requests, because ${because}`);
 }

@@ -36,7 +36,6 @@ const SITUATIONS = {
   unknownPayment: async (kit) => kit.trigger({ ...(await kit.newOrder(PLAIN)), paymentId: UNKNOWN_PAYMENT }),
 
   lostAfter: during(() => ({ kind: "CLOSED_AFTER" })),
-  lostBefore: during(() => ({ kind: "CLOSED_BEFORE" })),
   cut: during(() => ({ kind: "TRUNCATED" })),
   slow: during(({ options }) => ({ kind: "SLOW", delayMs: options.slowMs })),
   unavailable: during(() => ({ kind: "UNAVAILABLE", retryAfter: 1 })),
@@ -54,37 +53,26 @@ const SITUATIONS = {
   /** Several runs at the same moment, as of two clicks, or of two workers with one job. */
   atOnce: async (kit) => {
     const order = await kit.newOrder(PLAIN);
-    try {
-      await kit.sandbox.faults.arm({
-        operation: "issueRefund",
-        kind: "SLOW",
-        delayMs: AT_ONCE_MS,
-        times: AT_ONCE,
-      });
-      const runs = await Promise.all(
-        Array.from({ length: AT_ONCE }, () => kit.trigger(order, { due: { requests: 1, ms: AT_ONCE_MS } })),
-      );
-      return runs.at(-1) as Outcome; // there are several
-    } finally {
-      await kit.sandbox.faults.clear();
-    }
+    const slow = { kind: "SLOW", delayMs: AT_ONCE_MS, times: AT_ONCE } as const;
+    await kit.sandbox.faults.arm({ operation: "issueRefund", ...slow });
+    const run = () => kit.trigger(order, { due: dueAfter(slow) });
+    const runs = Array.from({ length: AT_ONCE }, run);
+    await Promise.all(runs).finally(() => kit.sandbox.faults.clear());
+    return kit.look(order);
   },
   /** The first response never comes, although the refund was made. */
   silent: async (kit) => {
     const order = await kit.newOrder(PLAIN);
-    let isFirst = true;
     const ended = Promise.withResolvers<void>();
-    await using front = await startPassing(
-      kit.sandbox.url,
-      async () => {},
-      () => {
-        const isHeld = isFirst;
-        isFirst = false;
-        return isHeld ? ended.promise : undefined;
-      },
-    );
+    let isFirst = true;
+    const hold = () => {
+      const isHeld = isFirst;
+      isFirst = false;
+      return isHeld ? ended.promise : undefined;
+    };
+    await using front = await startPassing(kit.sandbox.url, { hold });
     try {
-      return await kit.triggerWithin(order, kit.options.silentMs, { url: front.url });
+      return await kit.trigger(order, { url: front.url, withinMs: kit.options.silentMs });
     } finally {
       ended.resolve();
     }
@@ -109,15 +97,6 @@ export async function outcomeOf(kit: CallerKit, situation: Situation): Promise<O
   return outcome;
 }
 
-/** The parts of a check that its situation does not define. */
-export type CheckParts = {
-  readonly id: string;
-  readonly name: string;
-  readonly sources: readonly string[];
-  readonly guide?: string;
-  readonly cases?: readonly string[];
-};
-
 /** Lets another refund, which differs by these fields, take the key of the order's first request. */
 function foreign(differs: (order: Order, other: Order) => object): Happening {
   return async (kit) => {
@@ -126,18 +105,13 @@ function foreign(differs: (order: Order, other: Order) => object): Happening {
     const client = createClient({ baseUrl, accessToken });
     const { paymentId, amount, reference: clientReferenceId } = order;
     let isTaken = false;
-    await using front = await startPassing(baseUrl, async (body) => {
+    const prepare = async (body: string) => {
       if (isTaken) return;
       isTaken = true;
-      const { requestKey } = JSON.parse(body);
-      await client.refunds.issue({
-        paymentId,
-        amount,
-        clientReferenceId,
-        requestKey,
-        ...differs(order, other),
-      });
-    });
+      const refund = { paymentId, amount, clientReferenceId, ...differs(order, other) };
+      await client.refunds.issue({ ...refund, requestKey: JSON.parse(body).requestKey });
+    };
+    await using front = await startPassing(baseUrl, { prepare });
     return await kit.trigger(order, { url: front.url }); // before the front is closed
   };
 }

@@ -30,11 +30,10 @@ export type Delivery = {
 /** The tools of a check of the receiver. */
 export type ReceiverKit = ReturnType<typeof createReceiverKit>;
 
+const [BACK_MS, BACK_POLL_MS] = [30_000, 100];
 /** Local receivers are what the exam is for. */
-const BACK_MS = 30_000;
-const BACK_POLL_MS = 100;
-
 const POLICY = { allowLocal: true, allowPrivate: true };
+const PROBE = { headers: { "content-type": "application/json" }, body: "{}" };
 
 export function createReceiverKit(options: ReceiverOptions, contract: Contract) {
   const { url, secret, timeoutMs } = options;
@@ -63,7 +62,8 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
     if (redirected) throw new NotRun("the receiver redirects; see response.redirect");
     const event = delivery.event ?? exampleEvent(contract, "refund.authorized");
     const request = toRequest(event, delivery, secret);
-    if (isAway) await untilBack();
+    for (const end = performance.now() + BACK_MS; isAway && performance.now() < end && (await whyAway()); )
+      await pause(BACK_POLL_MS);
     const startedAt = performance.now();
     const result = await attempt(request);
     const took = performance.now() - startedAt;
@@ -89,42 +89,27 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
     return { sent, received: toReceived(result, took) };
   }
 
-  /** Throws `CannotRun` when nothing listens there: every check would fail, and no report would say why. */
+  /** Why nothing listens there, if so. */
+  async function whyAway(): Promise<string | undefined> {
+    const { status, error, timedOut } = await attempt(PROBE);
+    return status === null && !timedOut ? `${error}` : undefined;
+  }
+
+  /** Throws `CannotRun` when nothing listens there, or every event is refused: every check would fail, for one cause. */
   async function requireReceiver(): Promise<void> {
-    const { status, error, timedOut } = await attempt({
-      headers: { "content-type": "application/json" },
-      body: "{}",
-    });
-    if (status !== null || timedOut) return;
-    throw new CannotRun(`${url} can't be reached: ${error}. Start your receiver, or give another --url.`);
-  }
-
-  /** Waits until something listens again. */
-  async function untilBack(): Promise<void> {
-    for (const end = performance.now() + BACK_MS; performance.now() < end; await pause(BACK_POLL_MS)) {
-      const { status, timedOut } = await attempt({
-        headers: { "content-type": "application/json" },
-        body: "{}",
-      });
-      if (status !== null || timedOut) return;
-    }
-  }
-
-  /** Throws `CannotRun` when every event is refused: every check would fail, for one cause. */
-  async function requireTaken(): Promise<void> {
-    const statusOf = async (type: string, delivery: Partial<Delivery> = {}) => {
-      const request = toRequest(exampleEvent(contract, type), delivery, secret);
-      return (await attempt(request)).status;
+    const why = await whyAway();
+    if (why)
+      throw new CannotRun(`${url} can't be reached: ${why}. Start your receiver, or give another --url.`);
+    const refusal = async (type: string, delivery: Delivery = {}) => {
+      const { status } = await attempt(toRequest(exampleEvent(contract, type), delivery, secret));
+      return status !== null && status >= 400 ? status : undefined;
     };
-    const isRefusal = (status: number | null) => status !== null && status >= 400;
-    const status = await statusOf("refund.authorized");
-    if (!isRefusal(status) || !isRefusal(await statusOf("payment.settled"))) return;
+    const status = await refusal("refund.authorized");
+    if (!status || !(await refusal("payment.settled"))) return;
+    const said = `The receiver responds ${status} to every event.`;
     for (const [cause, delivery] of causesOf(exampleEvent(contract, "refund.authorized"), secret))
-      if (!isRefusal(await statusOf("refund.authorized", delivery)))
-        throw new CannotRun(`The receiver responds ${status} to every event. ${cause}`);
-    throw new CannotRun(
-      `The receiver responds ${status} to every event. Is ${new URL(url).pathname} its path, and --secret its secret?`,
-    );
+      if (!(await refusal("refund.authorized", delivery))) throw new CannotRun(`${said} ${cause}`);
+    throw new CannotRun(`${said} Is ${new URL(url).pathname} its path, and --secret its secret?`);
   }
 
   return {
@@ -132,10 +117,7 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
     contract,
     /** Sends once more what was accepted before a restart, and fails if that changes something. */
     beforeRestart: undefined as (() => Promise<void>) | undefined,
-    async requireReceiver() {
-      await requireReceiver();
-      await requireTaken();
-    },
+    requireReceiver,
     /** What passed only just. */
     warnings: () =>
       slowestMs > timeoutMs / 2
@@ -150,34 +132,30 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
 }
 
 /** Likely mistakes of a receiver that refuses everything, each with a delivery that it then takes. */
-function causesOf(event: Event, secret: string): [cause: string, delivery: Partial<Delivery>][] {
+function causesOf(event: Event, secret: string): [cause: string, delivery: Delivery][] {
   const at = new Date();
-  const signed = (key: string | Buffer, id: string, timestamp: string) => {
-    const text = `${id}.${timestamp}.${JSON.stringify(event)}`;
-    const signature = `v1,${createHmac("sha256", key).update(text).digest("base64")}`;
-    return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
+  const [webhookId, body] = [newWebhookId(), JSON.stringify(event)];
+  const text = secret.replace(/^whsec_/, "");
+  const seconds = String(Math.floor(at.getTime() / 1000));
+  const signed = (key: string | Buffer, timestamp = seconds): Delivery => {
+    const headers = { "webhook-timestamp": timestamp, ...signBy(key, `${webhookId}.${timestamp}.${body}`) };
+    return { body, webhookId, headers };
   };
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  const [id, seconds] = [newWebhookId(), String(Math.floor(at.getTime() / 1000))];
   const spaced = JSON.stringify(event, null, 1)
     .replaceAll(/\n */g, " ")
     .replaceAll(/([{[]) | (?=[}\]])/g, "$1");
-  const body = JSON.stringify(event);
+  const late = signed(Buffer.from(text, "base64"), String(at.getTime()));
   return [
-    [
-      "It uses the secret as text: decode the base64 after whsec_.",
-      { body, headers: signed(secret, id, seconds) },
-    ],
-    [
-      "It uses the text after whsec_: decode it as base64.",
-      { body, headers: signed(secret.replace(/^whsec_/, ""), id, seconds) },
-    ],
-    [
-      "It takes webhook-timestamp for milliseconds: it has seconds.",
-      { body, headers: signed(key, id, String(at.getTime())) },
-    ],
+    ["It uses the secret as text: decode the base64 after whsec_.", signed(secret)],
+    ["It uses the text after whsec_: decode it as base64.", signed(text)],
+    ["It takes webhook-timestamp for milliseconds: it has seconds.", late],
     ["It verifies JSON that it has written again: verify the raw body.", { body: spaced }],
   ];
+}
+
+/** As the service's library refuses to sign. */
+function signBy(key: string | Buffer, text: string) {
+  return { "webhook-signature": `v1,${createHmac("sha256", key).update(text).digest("base64")}` };
 }
 
 function toRequest(
@@ -186,19 +164,12 @@ function toRequest(
   secret: string,
 ) {
   const { body = JSON.stringify(event), secrets = [secret], tamper = String } = delivery;
-  const signed = secrets.includes("")
-    ? signWithoutKey({ webhookId, at, body })
-    : signDelivery(secrets, { webhookId, at, body });
-  const entries = Object.entries<string | null>({ ...signed, ...delivery.headers });
+  const isKeyless = secrets.includes("");
+  const signed = signDelivery(isKeyless ? ["a key"] : secrets, { webhookId, at, body });
+  const keyless = isKeyless && signBy("", `${webhookId}.${signed["webhook-timestamp"]}.${body}`);
+  const entries = Object.entries<string | null>({ ...signed, ...keyless, ...delivery.headers });
   const headers = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
   return { headers, body: tamper(body) };
-}
-
-/** The service can't do this: its library refuses an empty key. */
-function signWithoutKey(signed: { webhookId: string; at: Date; body: string }) {
-  const headers = signDelivery(["a key"], signed);
-  const text = `${signed.webhookId}.${headers["webhook-timestamp"]}.${signed.body}`;
-  return { ...headers, "webhook-signature": `v1,${createHmac("sha256", "").update(text).digest("base64")}` };
 }
 
 export function newWebhookId(): string {
@@ -213,4 +184,18 @@ function toReceived({ status, bodyStart }: SendResult, milliseconds: number): Ex
     body: undefined,
     milliseconds,
   };
+}
+
+/** Fails unless the receiver has taken a delivery; `because` says why it has to. */
+export function expectTaken({ sent, received }: Exchange, because: string): void {
+  const { status } = received;
+  if (status >= 200 && status < 300) return;
+  const hint = status === 400 || status === 401 ? "; if all are refused, is --secret the receiver's?" : "";
+  throw new CheckFailure(`a 2xx, because ${because}${hint}`, { sent, received });
+}
+
+/** Fails unless the receiver has refused a delivery; `because` says why it has to. */
+export function expectRefused({ sent, received }: Exchange, because: string): void {
+  if (received.status >= 400 && received.status < 500) return;
+  throw new CheckFailure(`a 4xx, because ${because}`, { sent, received });
 }

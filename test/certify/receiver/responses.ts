@@ -4,8 +4,7 @@ import { type Check, defineGroup } from "../../reporting/check.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import type { ReceiverOptions } from "../options.ts";
 import { type Event, exampleEvent, newRefund, refundEvent } from "./example-events.ts";
-import { expectRefused, expectTaken } from "./expect.ts";
-import { type Delivery, newWebhookId, type ReceiverKit } from "./kit.ts";
+import { type Delivery, expectRefused, expectTaken, newWebhookId, type ReceiverKit } from "./kit.ts";
 
 type ReceiverCheck = Check<ReceiverOptions, ReceiverKit>;
 
@@ -124,7 +123,7 @@ const unknown = defineGroup<ReceiverOptions, ReceiverKit>("Events of later versi
 const refused = (
   id: string,
   name: string,
-  forgeries: () => readonly Delivery[],
+  forgeries: (kit: ReceiverKit) => readonly Delivery[],
   guide = WITHOUT_LIBRARY,
 ) => ({
   id: `signature.${id}`,
@@ -132,8 +131,8 @@ const refused = (
   name: `responds with 4xx to ${name}`,
   sources: ["D22", "10.2"],
   guide,
-  async run({ send }: ReceiverKit) {
-    for (const forgery of forgeries()) expectRefused(await send(forgery), `anybody can send ${name}`);
+  async run(kit: ReceiverKit) {
+    for (const forgery of forgeries(kit)) expectRefused(await kit.send(forgery), `anybody can send ${name}`);
   },
 });
 
@@ -151,9 +150,6 @@ const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", {}, [
     { secrets: [FOREIGN, `${FOREIGN}.`] },
   ]),
   refused("empty-secret", "a delivery that an empty secret has signed", () => [{ secrets: [""] }], SECRET),
-  refused("tampered", "a delivery whose body was changed", () => [
-    { tamper: (body) => body.replace(/"value":[\d.]+/, '"value":99999') },
-  ]),
   refused("id", "a delivery whose webhook-id was changed", () => [
     { headers: { "webhook-id": newWebhookId() } },
   ]),
@@ -163,34 +159,17 @@ const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", {}, [
     () => [{ at: new Date(Date.now() - OFF_MS) }, { at: new Date(Date.now() + OFF_MS) }],
     RULES,
   ),
-  {
-    id: "signature.partial",
-    name: "responds with 4xx to a signature of which a part is right",
-    sources: ["D22", "10.2"],
-    guide: WITHOUT_LIBRARY,
-    after: ["signature.forged"],
-    async run({ send, sign, contract }) {
-      const at = new Date();
-      const event = exampleEvent(contract, "refund.authorized");
-      const delivery = { webhookId: newWebhookId(), at, event, body: JSON.stringify(event) };
-      const right = (sign(delivery).headers["webhook-signature"] ?? "").slice("v1,".length);
-      const other = Buffer.alloc(32, 7).toString("base64");
-      const begun = [1, 8, 22, 36].map((length) => right.slice(0, length) + other.slice(length));
-      const forged = [
-        ...begun,
-        other.slice(0, 8) + right.slice(8),
-        right.slice(0, 22),
-        right.toLowerCase(),
-        right.toUpperCase(),
-        "",
-      ];
-      for (const signature of forged)
-        expectRefused(
-          await send({ ...delivery, headers: { "webhook-signature": `v1,${signature}` } }),
-          "all of a signature has to match",
-        );
-    },
-  },
+  refused("partial", "a signature of which a part is right", ({ sign, contract }) => {
+    const event = exampleEvent(contract, "refund.authorized");
+    const delivery = { webhookId: newWebhookId(), at: new Date(), body: JSON.stringify(event) };
+    const right = (sign(delivery).headers["webhook-signature"] ?? "").slice("v1,".length);
+    const begun = [0, 1, 8, 22, 36].map(
+      (length) => right.slice(0, length) + WRONG.slice("v1,".length + length),
+    );
+    const ended = WRONG.slice("v1,".length, 11) + right.slice(8);
+    const forged = [...begun, ended, right.slice(0, 22), right.toLowerCase(), right.toUpperCase(), ""];
+    return forged.map((one) => ({ ...delivery, headers: { "webhook-signature": `v1,${one}` } }));
+  }),
   {
     id: "signature.bytes",
     cases: ["razorpay/razorpay-node#128"],

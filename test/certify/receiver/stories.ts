@@ -4,8 +4,7 @@ import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
 import { askState, type Belief, describeBelief, type Status, untilBelief } from "../beliefs.ts";
 import type { ReceiverOptions } from "../options.ts";
 import { newRefund, type RefundEvent, refundEvent } from "./example-events.ts";
-import { expectTaken } from "./expect.ts";
-import { newWebhookId, type ReceiverKit } from "./kit.ts";
+import { expectTaken, newWebhookId, type ReceiverKit } from "./kit.ts";
 
 const RULES = "receiving-webhooks.md#rules-for-handlers";
 
@@ -41,17 +40,11 @@ async function begin(kit: ReceiverKit, refund = newRefund()) {
   let toldAt = performance.now();
   return {
     refund,
-    /** Tells of an event as often as this, all at the same moment. */
-    async tellAtOnce(type: RefundEvent, times: number) {
-      const delivery = { event: refundEvent(contract, type, { refund }), webhookId: newWebhookId() };
-      for (const taken of await Promise.all(Array.from({ length: times }, () => send(delivery))))
-        expectTaken(taken, "a repeat is valid, too");
-    },
-    /** Tells of an event; the function that it resolves with repeats the same delivery. */
-    async tell(type: RefundEvent) {
+    /** Tells of an event, by as many equal deliveries at once; the function that it resolves with repeats the delivery. */
+    async tell(type: RefundEvent, times = 1) {
       const delivery = { event: refundEvent(contract, type, { refund }), webhookId: newWebhookId() };
       const deliver = async () => expectTaken(await send(delivery), "the event is valid");
-      await deliver();
+      await Promise.all(Array.from({ length: times }, deliver));
       toldAt = performance.now();
       return deliver;
     },
@@ -139,8 +132,8 @@ const stories = [
         const { options } = kit;
         const texts: string[] = [];
         for (const times of [1, 1, ...Array.from({ length: AT_ONCE_ROUNDS }, () => AT_ONCE)]) {
-          const { refund, tellAtOnce, expectBelief } = await begin(kit);
-          await tellAtOnce("refund.authorized", times);
+          const { refund, tell, expectBelief } = await begin(kit);
+          await tell("refund.authorized", times);
           await expectBelief("AUTHORIZED", "the event says so");
           await pause(options.settleMs);
           texts.push(withoutIds((await askState(options, refund)).text, refund));

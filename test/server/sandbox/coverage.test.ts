@@ -1,14 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { readContract } from "../../../openapi/document/contract.ts";
-import { type Element, readElements } from "../../../server/sandbox/handlers/coverage-elements.ts";
 import { accept, createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
-const { document } = readContract("openapi");
-const { all } = readElements(document);
-const keyOf = ({ kind, name }: Element) => `${kind} ${name}`;
+const keyOf = ({ kind, name }: { kind: string; name: string }) => `${kind} ${name}`;
 
 describe("GET /sandbox/coverage", () => {
   const server = useTestServer();
@@ -28,18 +24,10 @@ describe("GET /sandbox/coverage", () => {
     expect(new Set(counted.map((one) => one.count))).toEqual(new Set([2]));
     expect(counted.map(keyOf)).toEqual([
       "OPERATION issueRefund",
-      "FIELD request RefundRequest.paymentId",
-      "FIELD request RefundRequest.amount",
-      "FIELD request Amount.currency",
-      "FIELD request Amount.value",
-      "FIELD request RefundRequest.requestKey",
       "STATUS issueRefund 201",
-      "FIELD response Refund.paymentId",
-      "FIELD response Refund.paymentStatus",
       "STATE AUTHORIZED",
-      "FIELD response Refund.clientReferenceId",
     ]);
-    expect([percent, count, total]).toEqual([Math.floor(1100 / all.length), 11, all.length]);
+    expect([percent, count, total]).toEqual([Math.floor(300 / items.length), 3, items.length]);
     expect(kinds.find(({ kind }) => kind === "STATE")).toEqual({ kind: "STATE", met: 1, total: 3 });
     expect((await coverage({ token: other.token })).met).toBe(0);
   });
@@ -63,6 +51,5 @@ describe("GET /sandbox/coverage", () => {
     await acme.delivery("DELIVERED", 2);
 
     expect(await events()).toEqual(["EVENT refund.authorized"]);
-    expect(await met()).toContain("FIELD event AuthorizedRefundEventData.requestKey");
   });
 });
