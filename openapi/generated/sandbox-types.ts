@@ -1375,10 +1375,9 @@ export interface components {
          *     - `TAMPERED`: the body is changed after it was signed.
          *     - `STALE_TIMESTAMP`: signed one hour ago.
          *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
-         *     - `BURST`: together with it come others at once, so that there are `copies`. Each is a different event of the same type, with its own `webhook-id`, and about another resource, which the sandbox does not have.
          * @enum {string}
          */
-        FaultKind: "UNAVAILABLE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "REFUNDS_HELD" | "SLOW" | "CLOSED_BEFORE" | "CLOSED_AFTER" | "TRUNCATED" | "BAD_GATEWAY" | "TWICE" | "OUT_OF_ORDER" | "LATE" | "NEVER" | "WRONG_SECRET" | "TAMPERED" | "STALE_TIMESTAMP" | "UNKNOWN_EVENT" | "BURST";
+        FaultKind: "UNAVAILABLE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "REFUNDS_HELD" | "SLOW" | "CLOSED_BEFORE" | "CLOSED_AFTER" | "TRUNCATED" | "BAD_GATEWAY" | "TWICE" | "OUT_OF_ORDER" | "LATE" | "NEVER" | "WRONG_SECRET" | "TAMPERED" | "STALE_TIMESTAMP" | "UNKNOWN_EVENT";
         /** @description A call or a delivery that a fault happened to. */
         FaultHit: {
             /**
@@ -1419,7 +1418,6 @@ export interface components {
              *     - `TAMPERED`: the body is changed after it was signed.
              *     - `STALE_TIMESTAMP`: signed one hour ago.
              *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
-             *     - `BURST`: together with it come others at once, so that there are `copies`. Each is a different event of the same type, with its own `webhook-id`, and about another resource, which the sandbox does not have.
              */
             kind: components["schemas"]["FaultKind"];
             /**
@@ -1451,11 +1449,6 @@ export interface components {
              * @description By how many hours of the sandbox's clock it delays.
              */
             hours: number | null;
-            /**
-             * Format: int32
-             * @description How many deliveries it sends at once.
-             */
-            copies: number | null;
             /**
              * Format: date-time
              * @description Real time at which it was armed.
@@ -1493,7 +1486,6 @@ export interface components {
              *     - `TAMPERED`: the body is changed after it was signed.
              *     - `STALE_TIMESTAMP`: signed one hour ago.
              *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
-             *     - `BURST`: together with it come others at once, so that there are `copies`. Each is a different event of the same type, with its own `webhook-id`, and about another resource, which the sandbox does not have.
              */
             kind: components["schemas"]["FaultKind"];
             /**
@@ -1523,11 +1515,6 @@ export interface components {
              * @description By how many hours of the sandbox's clock `LATE` delays; 1 when left out.
              */
             hours?: number;
-            /**
-             * Format: int32
-             * @description How many deliveries `BURST` sends at once, the real one included; 50 when left out.
-             */
-            copies?: number;
         };
         /**
          * @description A kind of element of the published contract:

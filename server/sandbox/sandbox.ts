@@ -69,7 +69,10 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
 
   const document = readDocument("sandbox");
   const callFaults = createCallFaults({ take: (one) => faults.take(one) ?? badDay.take(one) });
-  const requests = createRequestMemory(changes, callFaults.kindOf, coverage.meetCall, watch?.onCall);
+  const requests = createRequestMemory(changes, callFaults.kindOf, (call) => {
+    coverage.meetCall(call.merchant, call);
+    watch?.onCall(call);
+  });
   const inbox = createInbox({ store, changes, ownUrl: http.ownUrl, realNow: clock.realNow });
   const parts = { store, clock, changes, logger, encryptionKeys, runDue: core.runDue };
   const checkLocal = checkLocalHost(config.host, http.isLocal);

@@ -3,7 +3,7 @@ import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { detached, untilExit } from "../../server/sandbox/exec/child.ts";
-import { CheckFailure, NotRun } from "../reporting/exchange.ts";
+import { CheckFailure, createRedactor, NotRun } from "../reporting/exchange.ts";
 
 /** The facts that a hook gets: from `{ refundId: "rfd_1" }`, a command gets `CERTIFY_REFUND_ID=rfd_1`. */
 export type Facts = Readonly<Record<string, string>>;
@@ -68,15 +68,11 @@ export function commandHook(command: string, timeoutMs: number): Hook {
 
 /** Fails when hooks have printed one of these. */
 export function expectNoSecrets(secrets: readonly (string | undefined)[]): void {
-  const line = printed
-    .join("\n")
-    .split("\n")
-    .find((text) => secrets.some((secret) => secret && text.includes(secret)));
-  if (line === undefined) return;
-  const shown = secrets.reduce(
-    (text: string, secret) => (secret ? text.replaceAll(secret, "‹secret›") : text),
-    line,
-  );
+  const redactor = createRedactor();
+  for (const secret of secrets) redactor.add("secret", secret);
+  const lines = printed.flatMap((text) => text.split("\n"));
+  const shown = lines.map((line) => redactor.apply(line)).find((line, index) => line !== lines[index]);
+  if (shown === undefined) return;
   throw new CheckFailure("output without an access token or a secret: logs are kept, and read by many", {
     received: shown.slice(0, 500),
   });

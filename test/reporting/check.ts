@@ -40,6 +40,8 @@ export type CheckParts<Options, Tools> = Omit<Check<Options, Tools>, "group" | "
 };
 
 export type Shared<Options> = {
+  /** Checks whose failure has the same cause, for all: itself may be one of them. */
+  readonly after?: readonly string[];
   readonly preconditions?: readonly Precondition<Options>[];
   /** The section of a guide for those that name no other. */
   readonly guide?: string;
@@ -47,13 +49,14 @@ export type Shared<Options> = {
 
 export function defineGroup<Options, Tools>(
   group: string,
-  { preconditions = [], guide }: Shared<Options>,
+  { preconditions = [], guide, after = [] }: Shared<Options>,
   checks: readonly CheckParts<Options, Tools>[],
 ): Check<Options, Tools>[] {
   return checks.map((check) => ({
     ...(guide !== undefined && { guide }),
     ...check,
     group,
+    after: [...after, ...(check.after ?? [])],
     preconditions: [...preconditions, ...(check.preconditions ?? [])],
   }));
 }

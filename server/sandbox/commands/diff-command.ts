@@ -3,7 +3,9 @@ import { Option } from "@commander-js/extra-typings";
 import { LEVELS, type Level } from "../../../openapi/diff/law.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { defineProgram } from "../../process/command-line.ts";
-import { fetchInTime } from "./options.ts";
+
+/** A server may accept a call and never respond. */
+const RESPONSE_MS = 10_000;
 
 /** One of the two contracts can't be read; the message says what to do. */
 class NoContractError extends Error {
@@ -72,7 +74,7 @@ async function fetchContract(url: string): Promise<{ href: string; text: string 
   const read = async (response: Response) => (response.ok ? await response.text() : undefined);
   const text =
     href &&
-    (await fetchInTime(href)
+    (await fetch(href, { signal: AbortSignal.timeout(RESPONSE_MS) })
       .then(read)
       .catch(() => undefined));
   if (href === undefined || text === undefined) {

@@ -4,7 +4,6 @@ import { isPackaged } from "../../config/environment.ts";
 import { defineProgram } from "../../process/command-line.ts";
 import { onStopSignal } from "../../process/stop-signals.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
-import { withSandboxOptions } from "./options.ts";
 
 type Choice = { url: string; token: string; events?: string | undefined };
 
@@ -17,7 +16,17 @@ export function defineListen() {
   // In a clone, people type the command of npm.
   if (!isPackaged)
     command.configureHelp({ helpWidth: 120, commandUsage: () => "npm run listen -- [options]" });
-  return withSandboxOptions(command, "whose events to show")
+  return command
+    .addOption(
+      new Option("--url <url>", "where the sandbox is")
+        .env("REFUNDS_SANDBOX_URL")
+        .default("http://127.0.0.1:3000"),
+    )
+    .addOption(
+      new Option("--token <token>", "whose events to show")
+        .env("REFUNDS_SANDBOX_TOKEN")
+        .default("sandbox_acme"),
+    )
     .addOption(
       new Option(
         "--events <names>",

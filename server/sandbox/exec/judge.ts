@@ -1,3 +1,4 @@
+import type { Retry } from "../../../openapi/document/contract.ts";
 import type { WatchedAttempt, WatchedCall } from "../handlers/bad-day.ts";
 
 /** Something wrong that was seen from the service's side. */
@@ -24,9 +25,7 @@ export const REASONS = {
 export type Seen = { readonly calls: WatchedCall[]; readonly attempts: WatchedAttempt[] };
 
 /** `x-retry` of a response of `issueRefund`; undefined for a status that the contract doesn't have. */
-export type RetryOf = (
-  status: number,
-) => { readonly outcome: string; readonly repeat: string; readonly when?: string } | undefined;
+export type RetryOf = (status: number) => Retry | undefined;
 
 /** How much earlier than `Retry-After` says a call may come, in milliseconds, because clocks and networks differ. */
 const TOLERANCE_MS = 150;
@@ -96,7 +95,7 @@ function read(call: WatchedCall, retryOf: RetryOf): Call | undefined {
     shown: `${amount?.value} of ${paymentId} (clientReferenceId ${reference ?? "none"})`,
     hasReference: Boolean(reference),
     startedAt: endedAt - milliseconds,
-    outcome: retry?.repeat === "changed" ? "refused" : ((retry?.outcome as Outcome | undefined) ?? unnamed),
+    outcome: retry?.repeat === "changed" ? "refused" : (retry?.outcome ?? unnamed),
   };
 }
 

@@ -34,8 +34,7 @@ function explainTests({ code, failure }: Run): string {
 /** What all merchants together have met. */
 export function readCoverage({ calls, attempts }: Seen): Result<"getCoverage"> {
   const coverage = createCoverage(readDocument("openapi"));
-  for (const { operation, status, responseBody } of calls)
-    if (status !== null) coverage.meetCall("", { operation, status, responseBody: responseBody ?? "" });
+  for (const call of calls) coverage.meetCall("", call);
   for (const attempt of attempts.filter(isAccepted)) coverage.meetEvent("", attempt.payload);
   return coverage.read("");
 }

@@ -2,20 +2,15 @@ import { members, type Node } from "../../../openapi/document/node.ts";
 import { operationsOf } from "../../../openapi/document/operations.ts";
 import type { ContractDocument, SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
+import type { WatchedCall } from "./bad-day.ts";
 
 type Element = Pick<SandboxSchemas["CoverageItem"], "kind" | "name">;
-
-/** A call with the text of its response, which may be empty, or only a part. */
-export type ReceivedCall = {
-  readonly operation: string;
-  readonly status: number;
-  readonly responseBody: string;
-};
 
 /** Counts which elements of the published contract the calls and deliveries of each merchant meet; kept in memory. */
 export type Coverage = {
   handlers: HandlersOf<"getCoverage">;
-  meetCall(merchant: string, call: ReceivedCall): void;
+  /** Counts nothing of a call without a response. */
+  meetCall(merchant: string, call: Pick<WatchedCall, "operation" | "status" | "responseBody">): void;
   /** @param payload of a delivery that its receiver accepted */
   meetEvent(merchant: string, payload: string): void;
   read(merchant: string): SandboxSchemas["Coverage"];
@@ -40,8 +35,9 @@ export function createCoverage(document: ContractDocument): Coverage {
   };
   return {
     meetCall(merchant, { operation, status, responseBody }) {
+      if (status === null) return;
       const own = { kind: "STATUS", name: `${operation} ${status}` } as const;
-      count(merchant, [{ kind: "OPERATION", name: operation }, own, ...valuesIn(responseBody)]);
+      count(merchant, [{ kind: "OPERATION", name: operation }, own, ...valuesIn(responseBody ?? "")]);
     },
     meetEvent(merchant, payload) {
       count(merchant, [{ kind: "EVENT", name: JSON.parse(payload).type }, ...valuesIn(payload)]);

@@ -63,7 +63,7 @@ export function createDeliveryFaults(parts: Parts): DeliveryFaults {
       note(made.status);
       return made;
     };
-    const { kind, times, hours, copies } = plan;
+    const { kind, times, hours } = plan;
     const forge = FORGED[kind];
     if (forge) return send(attempt, forge);
     if (kind === "NEVER") return hold(kind, options, { kind: "exhausted" });
@@ -77,13 +77,10 @@ export function createDeliveryFaults(parts: Parts): DeliveryFaults {
       disorder.releaseAfter(group, attempt);
       return send(attempt);
     }
-    if (kind === "BURST") {
-      const others = Array.from({ length: (copies ?? 1) - 1 }, () => send(toOtherEvent(attempt)));
-      const [real] = await Promise.all([send(attempt), ...others]);
-      return real;
-    }
     if (kind === "UNKNOWN_EVENT") return send(toUnknownEvent(attempt)).then(() => send(attempt));
-    return toOne(send(attempt).then(async (first) => [first, await send(attempt)])); // TWICE
+    const first = await send(attempt);
+    const second = await send(attempt); // TWICE
+    return first.error === null ? first : second;
   };
 
   return {
@@ -106,14 +103,6 @@ export function createDeliveryFaults(parts: Parts): DeliveryFaults {
 
 const toKey = (webhookId: string, at: Date) => `${webhookId} ${at.getTime()}`;
 
-/** The attempt that counts of several: one that succeeded, if any did. */
-async function toOne(made: Promise<MadeAttempt[]>): Promise<MadeAttempt> {
-  const all = await made;
-  const result = all.find(({ error }) => error === null) ?? all.at(-1);
-  if (!result) throw new Error("a fault made no attempt");
-  return result;
-}
-
 /** An attempt that sends nothing. */
 export async function hold(kind: FaultKind, { realNow }: AttemptOptions, outcome: MadeAttempt["outcome"]) {
   const error = `not sent: the fault ${kind} held it`;
@@ -128,28 +117,10 @@ function tamperWith(payload: string): string {
 }
 
 /** An event of a type that no contract has yet. */
-const toUnknownEvent = (attempt: Attempt) =>
-  toAnotherDelivery(attempt, { ...JSON.parse(attempt.payload), type: "sandbox.unknown_event" });
-
-/** The same event about another resource, which nobody has. */
-function toOtherEvent(attempt: Attempt): Attempt {
-  const event = JSON.parse(attempt.payload);
-  const other = Object.entries(event.data).map(([name, value]) =>
-    OWN_MEMBERS.has(name) && typeof value === "string" ? [name, toOtherId(value)] : [name, value],
-  );
-  return toAnotherDelivery(attempt, { ...event, data: Object.fromEntries(other) });
-}
-
-/** What one resource alone has, in the data of events. */
-const OWN_MEMBERS = new Set(["paymentId", "requestKey", "clientReferenceId", "accountId", "customerId"]);
-
-/** Keeps a prefix such as `rfd_`, by which people tell ids apart. */
-const toOtherId = (id: string) => `${/^[a-z]+_/.exec(id)?.[0] ?? ""}${randomUUID()}`;
-
-const toAnotherDelivery = (attempt: Attempt, event: object): Attempt => ({
+const toUnknownEvent = (attempt: Attempt): Attempt => ({
   ...attempt,
   webhookId: `msg_${randomUUID()}`,
-  payload: JSON.stringify(event),
+  payload: JSON.stringify({ ...JSON.parse(attempt.payload), type: "sandbox.unknown_event" }),
 });
 
 type Held = Pick<Attempt, "merchant" | "webhookId">;

@@ -4,7 +4,7 @@ import type { Violation } from "../../contract/problem.ts";
 
 export type NewFault = RequestBody<"armFault">;
 export type FaultKind = NewFault["kind"];
-type Setting = "retryAfter" | "delayMs" | "hours" | "copies";
+type Setting = "retryAfter" | "delayMs" | "hours";
 type Settings = Readonly<Record<Setting, number | null>>;
 
 const CALL_KINDS = [
@@ -26,9 +26,8 @@ const DEFAULTS: Partial<Record<FaultKind, Partial<Record<Setting, number>>>> = {
   RATE_LIMITED: { retryAfter: 1 },
   SLOW: { delayMs: 5_000 },
   LATE: { hours: 1 },
-  BURST: { copies: 50 },
 };
-const NO_SETTINGS: Settings = { retryAfter: null, delayMs: null, hours: null, copies: null };
+const NO_SETTINGS: Settings = { retryAfter: null, delayMs: null, hours: null };
 
 /** Out of order takes two. */
 const leastTimes = (kind: FaultKind) => (kind === "OUT_OF_ORDER" ? 2 : 1);

@@ -6,7 +6,6 @@ import { readRequestId, type TraceContext } from "../../domain/trace-context.ts"
 import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
 import type { WatchedCall } from "./bad-day.ts";
 import type { Changes } from "./changes.ts";
-import type { ReceivedCall } from "./coverage.ts";
 import { invalid } from "./responses.ts";
 import { createRing, type Ring } from "./ring.ts";
 
@@ -38,15 +37,13 @@ export type RequestMemory = {
 /**
  * Keeps the latest requests in memory, without access tokens and secrets.
  *
- * @param onRecord called with every call
  * @param faultOf the kind of the fault that happened to a call, if any
- * @param onResponse called with every call that got a response
+ * @param onRecord called with every call
  */
 export function createRequestMemory(
   changes: Pick<Changes, "notify">,
   faultOf: (response: HttpResponse) => string | null,
-  onResponse: (merchant: string, call: ReceivedCall) => void,
-  onRecord: (call: WatchedCall) => void = () => {},
+  onRecord: (call: WatchedCall) => void,
 ): RequestMemory {
   const ring = createRing<Recorded>({
     maxItems: MAX_REQUESTS,
@@ -96,7 +93,6 @@ export function createRequestMemory(
           retryAfter: after === undefined ? undefined : Number(after),
           made: made ? { paymentId: String(paymentId), status: String(paymentStatus) } : undefined,
         });
-        if (record.status !== null) onResponse(merchant, { operation, status: record.status, responseBody });
         changes.notify(["requests", "payments", "webhooks"], merchant);
       });
       next();

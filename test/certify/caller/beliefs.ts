@@ -21,7 +21,7 @@ const agreement = (situation: Situation, parts: Parts) => ({
   run: async (kit: CallerKit) => expectAgreement(kit, await outcomeOf(kit, situation)),
 });
 
-const BELIEFS = { preconditions: [given<CallerOptions>("state")], guide: READ };
+const BELIEFS = { preconditions: [given<CallerOptions>("state")], guide: READ, after: ["refund.issued"] };
 
 /** Checks that ask the merchant's system what it believes. */
 export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the system believes", BELIEFS, [
@@ -33,6 +33,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
   }),
   agreement("unfinished", {
     id: "state.unfinished",
+    after: ["state.lost", "lost.unfinished"],
     cases: ["own-pay/OwnPay#222"],
     name: "knows its refund when it is run again for one that it did not finish",
     sources: ["D09"],

@@ -36,13 +36,16 @@ const REDIRECTS = [301, 302, 303, 307, 308] as const;
 
 type Parts = Omit<CheckParts<CallerOptions, CallerKit>, "run">;
 
+/** Where one mistake would fail several checks: the first that says so. */
+const ISSUED = ["refund.issued"];
+
 /** A check that one refund comes out of a situation. */
 const oneRefund = (situation: Situation, because: string, parts: Parts) => ({
   ...parts,
   run: async (kit: CallerKit) => expectOneRefund(await outcomeOf(kit, situation), because),
 });
 
-const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT }, [
+const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT, after: ISSUED }, [
   oneRefund("plain", "one was decided", {
     id: "refund.issued",
     name: "issues one refund of the right amount",
@@ -81,57 +84,62 @@ const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT
   },
 ]);
 
-const lost = defineGroup<CallerOptions, CallerKit>("Lost responses", { guide: REPEAT }, [
-  oneRefund("lostAfter", "the service had made it when the connection broke", {
-    id: "lost.after",
-    cases: ["medusajs/medusa#16681"],
-    name: "makes no second refund when the response is lost",
-    sources: ["D09", "7.5"],
-  }),
-  oneRefund("cut", "the service had made it when the response broke off", {
-    id: "lost.cut",
-    cases: ["razorpay/razorpay-mcp-server#128"],
-    name: "makes no second refund when the response is cut off",
-    sources: ["D09", "7.5"],
-  }),
-  oneRefund("slow", "a late response is a response", {
-    id: "lost.slow",
-    cases: ["akash-network/console#3449"],
-    name: "makes no second refund when the response is slow",
-    sources: ["D09", "7.5"],
-  }),
-  oneRefund("unfinished", "the second run is for the same refund", {
-    id: "lost.unfinished",
-    name: "makes no second refund when it is run again for one that it did not finish",
-    sources: ["D09", "2.8"],
-    guide: KEY,
-  }),
-  oneRefund("atOnce", "all runs are for one decision to refund", {
-    id: "lost.at-once",
-    cases: ["openfoodfoundation/openfoodnetwork#6330"],
-    name: "makes one refund when it is run several times at the same moment",
-    sources: ["D09", "2.8"],
-    guide: KEY,
-  }),
-  oneRefund("silent", "the service had made it, although it never responds", {
-    id: "lost.silent",
-    cases: ["akash-network/console#3449"],
-    name: "does not wait for ever for a response, and makes no second refund",
-    sources: ["D34", "D09"],
-  }),
-  {
-    ...oneRefund("killed", "the run that was killed had made it", {
-      id: "lost.crash",
-      cases: ["teesofttech/PayBridge#115"],
-      name: "makes no second refund when it is killed before the response, and run again",
+const lost = defineGroup<CallerOptions, CallerKit>(
+  "Lost responses",
+  { guide: REPEAT, after: [...ISSUED, "lost.after"] },
+  [
+    oneRefund("lostAfter", "the service had made it when the connection broke", {
+      id: "lost.after",
+      cases: ["medusajs/medusa#16681"],
+      name: "makes no second refund when the response is lost",
+      sources: ["D09", "7.5"],
+    }),
+    oneRefund("cut", "the service had made it when the response broke off", {
+      id: "lost.cut",
+      cases: ["razorpay/razorpay-mcp-server#128"],
+      name: "makes no second refund when the response is cut off",
+      sources: ["D09", "7.5"],
+    }),
+    oneRefund("slow", "a late response is a response", {
+      id: "lost.slow",
+      cases: ["akash-network/console#3449"],
+      name: "makes no second refund when the response is slow",
+      sources: ["D09", "7.5"],
+    }),
+    oneRefund("unfinished", "the second run is for the same refund", {
+      id: "lost.unfinished",
+      name: "makes no second refund when it is run again for one that it did not finish",
       sources: ["D09", "2.8"],
       guide: KEY,
     }),
-    preconditions: [{ option: "--run", isMet: ({ canKill }) => canKill }],
-  },
-]);
+    oneRefund("atOnce", "all runs are for one decision to refund", {
+      id: "lost.at-once",
+      after: ["lost.unfinished"],
+      cases: ["openfoodfoundation/openfoodnetwork#6330"],
+      name: "makes one refund when it is run several times at the same moment",
+      sources: ["D09", "2.8"],
+      guide: KEY,
+    }),
+    oneRefund("silent", "the service had made it, although it never responds", {
+      id: "lost.silent",
+      cases: ["akash-network/console#3449"],
+      name: "does not wait for ever for a response, and makes no second refund",
+      sources: ["D34", "D09"],
+    }),
+    {
+      ...oneRefund("killed", "the run that was killed had made it", {
+        id: "lost.crash",
+        cases: ["teesofttech/PayBridge#115"],
+        name: "makes no second refund when it is killed before the response, and run again",
+        sources: ["D09", "2.8"],
+        guide: KEY,
+      }),
+      preconditions: [{ option: "--run", isMet: ({ canKill }) => canKill }],
+    },
+  ],
+);
 
-const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { guide: READ }, [
+const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { guide: READ, after: ISSUED }, [
   oneRefund("unavailable", "a 503 passes", {
     id: "busy.503",
     name: "repeats a request that got 503",
@@ -144,6 +152,7 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
   }),
   oneRefund("internalError", "a 500 says nothing about the refund, and the second run is for the same one", {
     id: "busy.500",
+    after: ["lost.after", "lost.unfinished"],
     name: "repeats a request that got 500, at once or when it is run again",
     sources: ["D08"],
   }),
@@ -155,6 +164,7 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
   }),
   {
     id: "busy.retry-after",
+    after: ["busy.429"],
     name: "waits for as long as Retry-After says",
     sources: ["D27"],
     guide: "refunds-step-by-step.md#rate-limits",
@@ -168,6 +178,7 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
   },
   oneRefund("outage", "the fourth request is served", {
     id: "busy.outage",
+    after: ["lost.after"],
     cases: ["Adyen/adyen-commercetools#1305"],
     name: "goes on when three requests in a row are lost",
     sources: ["D09"],
@@ -191,7 +202,7 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
   },
 ]);
 
-const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: READ }, [
+const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: READ, after: ISSUED }, [
   {
     id: "refused.404",
     name: "does not repeat a call that gets 404",
@@ -234,20 +245,6 @@ const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: 
   },
 ]);
 
-/** Where one mistake would fail several checks: those that say so first. */
-const CAUSES: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(
-    ["lost.cut", "lost.slow", "lost.silent", "lost.unfinished", "lost.crash", "busy.outage"].map((id) => [
-      id,
-      ["lost.after"],
-    ]),
-  ),
-  "lost.at-once": ["lost.after", "lost.unfinished"],
-  "busy.500": ["lost.after", "lost.unfinished"],
-  "busy.retry-after": ["busy.429"],
-  "state.unfinished": ["state.lost", "lost.unfinished"],
-};
-
 /** All checks of the caller, in their order. */
 export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [
   ...refunds,
@@ -255,18 +252,20 @@ export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [
   ...busy,
   ...refused,
   ...beliefChecks,
-  ...defineGroup<CallerOptions, CallerKit>("Secrets", { guide: "receiving-webhooks.md#choose-a-secret" }, [
-    {
-      id: "output.secret",
-      name: "prints neither its access token nor its secret",
-      sources: ["9.1", "10.2"],
-      async run(kit) {
-        const { order } = await outcomeOf(kit, "plain");
-        await kit.options.state?.(order);
-        expectNoSecrets([kit.sandbox.accessToken, kit.options.secret]);
+  ...defineGroup<CallerOptions, CallerKit>(
+    "Secrets",
+    { guide: "receiving-webhooks.md#choose-a-secret", after: ISSUED },
+    [
+      {
+        id: "output.secret",
+        name: "prints neither its access token nor its secret",
+        sources: ["9.1", "10.2"],
+        async run(kit) {
+          const { order } = await outcomeOf(kit, "plain");
+          await kit.options.state?.(order);
+          expectNoSecrets([kit.sandbox.accessToken, kit.options.secret]);
+        },
       },
-    },
-  ]),
-].map((check) =>
-  check.id === "refund.issued" ? check : { ...check, after: ["refund.issued", ...(CAUSES[check.id] ?? [])] },
-);
+    ],
+  ),
+];

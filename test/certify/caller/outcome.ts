@@ -9,19 +9,11 @@ export type Order = {
   readonly reference: string;
 };
 
-/** A request of the merchant's system for an order, in the order of their arrival. */
-export type CallerRequest = {
-  /** Milliseconds since the first one. */
-  readonly at: number;
-  readonly requestKey: string | null;
-  /** Null when no response was sent. */
-  readonly status: number | null;
-};
-
 /** The outcome of an order: the requests for it, the refunds that were made, and what the command that had to issue it printed. */
 export type Outcome = {
   readonly order: Order;
-  readonly requests: readonly CallerRequest[];
+  /** In the order of their arrival, by milliseconds since the first; without a status, no response was sent. */
+  readonly requests: readonly { at: number; requestKey: string | null; status: number | null }[];
   readonly refunds: readonly SandboxResult<"listPayments">["items"][number][];
   readonly problem: string | undefined;
 };

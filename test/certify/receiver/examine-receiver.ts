@@ -8,23 +8,18 @@ import { createReceiverKit, type ReceiverKit } from "./kit.ts";
 import { loadChecks, responseChecks } from "./responses.ts";
 import { storyChecks } from "./stories.ts";
 
-const secretChecks = defineGroup<ReceiverOptions, ReceiverKit>(
-  "Secrets",
-  { guide: "receiving-webhooks.md#choose-a-secret" },
-  [
+/** All checks of the receiver, in their order. */
+export function receiverChecks(contract: Contract): Check<ReceiverOptions, ReceiverKit>[] {
+  const secrets = defineGroup<ReceiverOptions, ReceiverKit>("Secrets", { preconditions: [given("state")] }, [
     {
       id: "output.secret",
       name: "prints no secret",
       sources: ["10.2", "D22"],
-      preconditions: [given("state")],
+      guide: "receiving-webhooks.md#choose-a-secret",
       run: ({ options: { secret } }) => expectNoSecrets([secret]),
     },
-  ],
-);
-
-/** All checks of the receiver, in their order. */
-export function receiverChecks(contract: Contract): Check<ReceiverOptions, ReceiverKit>[] {
-  return [...responseChecks(contract), ...storyChecks, ...loadChecks, ...secretChecks];
+  ]);
+  return [...responseChecks(contract), ...storyChecks, ...loadChecks, ...secrets];
 }
 
 /**

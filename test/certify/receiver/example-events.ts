@@ -43,25 +43,18 @@ export function exampleEvent({ document }: Contract, type: string): Event {
   const [, example] = find(document, path);
   if (!isNode(example) || !isNode(example.value)) throw new Error(`the contract has no example of ${type}`);
   const { sequence, data } = example.value;
-  const ids = members(isNode(data) ? data : {}).map(([name, value]) => [
-    name,
-    isId(name) ? newId(value) : value,
-  ]);
+  // A prefix is kept, by which the service tells kinds of records.
+  const ids = members(isNode(data) ? data : {}).map(([name, value]: [string, unknown]) =>
+    typeof value === "string" && /Id$|^requestKey$/.test(name)
+      ? [name, `${/^[a-z]+_/.exec(value)?.[0] ?? "certify-"}${randomUUID()}`]
+      : [name, value],
+  );
   return {
     type,
     timestamp: new Date().toISOString(),
     sequence: Number(sequence),
     data: Object.fromEntries(ids),
   };
-}
-
-function isId(name: string): boolean {
-  return /Id$|^requestKey$/.test(name);
-}
-
-/** Keeps the prefix by which the service tells kinds of records. */
-function newId(value: unknown): unknown {
-  return typeof value === "string" ? `${/^[a-z]+_/.exec(value)?.[0] ?? "certify-"}${randomUUID()}` : value;
 }
 
 /**

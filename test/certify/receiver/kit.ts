@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Contract } from "../../../openapi/document/contract.ts";
-import { type SendResult, send } from "../../../server/webhooks/send.ts";
+import { send } from "../../../server/webhooks/send.ts";
 import { signDelivery } from "../../../server/webhooks/sign-delivery.ts";
 import { CheckFailure, createRedactor, type Exchange, NotRun, type Sent } from "../../reporting/exchange.ts";
 import { CannotRun } from "../../reporting/options.ts";
@@ -86,7 +86,9 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
       });
     }
     if (result.status >= 300 && result.status < 400) redirected = true;
-    return { sent, received: toReceived(result, took) };
+    const { status, bodyStart } = result;
+    const received = { status, headers: new Headers(), text: bodyStart ?? "", body: undefined };
+    return { sent, received: { ...received, milliseconds: took } };
   }
 
   /** Why nothing listens there, if so. */
@@ -174,16 +176,6 @@ function toRequest(
 
 export function newWebhookId(): string {
   return `msg_${randomUUID()}`;
-}
-
-function toReceived({ status, bodyStart }: SendResult, milliseconds: number): Exchange["received"] {
-  return {
-    status: status ?? 0,
-    headers: new Headers(),
-    text: bodyStart ?? "",
-    body: undefined,
-    milliseconds,
-  };
 }
 
 /** Fails unless the receiver has taken a delivery; `because` says why it has to. */

@@ -22,17 +22,9 @@ export function holdReceiver(url: string, ...args: readonly string[]): Promise<R
 
 /** Has a merchant of these tests issue refunds. */
 export function holdCaller(sandbox: Sandbox, url: string, ...args: readonly string[]): Promise<Report> {
-  const hooks = [
-    "--trigger-url",
-    `${url}/refund`,
-    "--url",
-    `${url}/webhooks`,
-    "--slow",
-    "0.3",
-    "--silent",
-    "4",
-  ];
-  return holdCallerBy(sandbox, ...hooks, ...shared(url), ...args);
+  const hooks = ["--trigger-url", `${url}/refund`, "--url", `${url}/webhooks`];
+  const times = ["--slow", "0.3", "--silent", "7"];
+  return holdCallerBy(sandbox, ...hooks, ...times, ...shared(url), ...args);
 }
 
 /** Holds the exam of a caller by the options of the command, at a sandbox that is reset before. */

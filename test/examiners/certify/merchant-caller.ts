@@ -18,7 +18,7 @@ const FIRST_WAIT_MS = 60;
 /** Less than a response is held. */
 const TIMEOUT_MS = 150;
 /** More than a response is held, but for the one that never comes. */
-const LONGER_MS = 1_500;
+const LONGER_MS = 3_000;
 const ENDLESS_MS = 60_000;
 /** So short that there is always another request soon. */
 const ENDLESS_WAIT_MS = 20;

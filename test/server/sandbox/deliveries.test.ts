@@ -84,30 +84,6 @@ describe("a fault of deliveries", () => {
     expect(await hits()).toMatchObject([{ webhookId, statuses: [204, 204] }]);
   });
 
-  test("BURST sends fifty deliveries at once, of different events about resources of their own", async () => {
-    const open: (() => void)[] = [];
-    const together: Responder = (response) => {
-      open.push(() => response.writeHead(204).end());
-      if (open.length === 50) for (const respond of open) respond();
-    };
-    await using receiver = await start(together, { kind: "BURST" });
-
-    const refundId = await acme.refund();
-    const { webhookId } = await acme.delivery("DELIVERED", 1);
-
-    const { received } = receiver;
-    const distinct = (memberOf: (one: Received) => unknown) => new Set(received.map(memberOf)).size;
-    expect(received.map(verdict)).toEqual(Array(50).fill("authentic"));
-    expect(received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
-    expect(distinct((one) => one.webhookId)).toBe(50);
-    expect(distinct(({ event }) => event.data.paymentId)).toBe(50);
-    expect(distinct(({ event }) => event.data.requestKey)).toBe(50);
-    expect(distinct(({ event }) => event.type)).toBe(1);
-    const real = received.filter(({ event }) => event.data.paymentId === refundId);
-    expect(real.map((one) => one.webhookId)).toEqual([webhookId]);
-    expect((await hits())?.[0]?.statuses).toEqual(Array(50).fill(204));
-  });
-
   test("UNKNOWN_EVENT sends a signed event of an unknown type before the delivery", async () => {
     await using receiver = await start(verify, { kind: "UNKNOWN_EVENT" });
 

@@ -14,7 +14,6 @@ const FIELDS = [
   { at: "/retryAfter", label: "retryAfter, in seconds", hint: "for UNAVAILABLE and RATE_LIMITED" },
   { at: "/delayMs", label: "delayMs", hint: "for SLOW" },
   { at: "/hours", label: "hours", hint: "for LATE, of the sandbox's clock" },
-  { at: "/copies", label: "copies", hint: "for BURST, all at once" },
 ];
 
 /** Arms faults of calls and of deliveries, and shows what each has done. */
@@ -51,14 +50,13 @@ export function Faults() {
 }
 
 function ArmedFault({ fault }: { fault: Fault }) {
-  const { kind, remaining, operation, requestKey, retryAfter, delayMs, hours, copies, hits } = fault;
+  const { kind, remaining, operation, requestKey, retryAfter, delayMs, hours, hits } = fault;
   const settings = [
     operation,
     requestKey !== null && `requestKey ${requestKey}`,
     retryAfter !== null && `Retry-After ${retryAfter}`,
     delayMs !== null && `${delayMs} ms`,
     hours !== null && count(hours, "hour"),
-    copies !== null && `${copies} copies`,
   ].filter((text) => typeof text === "string");
   return (
     <article class="card fault">
