@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isNode, nameAt, step, toOpenApi31 } from "./document.ts";
+import { isNode, nameAt, share, step, toOpenApi31 } from "./document.ts";
 import { type Change, type Finding, toChanges } from "./law.ts";
 import { compareOperations } from "./operations.ts";
 
@@ -8,7 +8,8 @@ import { compareOperations } from "./operations.ts";
  * differences, which affect no program.
  */
 export function findChanges(base: unknown, revision: unknown): Change[] {
-  const [before, after] = [toOpenApi31(base), toOpenApi31(revision)];
+  const before = toOpenApi31(base);
+  const after = share(before, toOpenApi31(revision));
   const found = compareOperations(before, after);
   return toChanges([...found, ...findLeftovers(before, after, found)]);
 }

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 /** An object of a document, as parsed. */
 export type Node = { readonly [name: string]: unknown };
 
@@ -45,20 +47,19 @@ export function locate(document: unknown, pointer: string, hops = 0): Found | un
   return found;
 }
 
-/** The document as OpenAPI 3.1 says it, where 3.0 says the same in other words; one of 3.1 as it is. */
+/** A copy of the document as OpenAPI 3.1 says it, where 3.0 says the same in other words. */
 export function toOpenApi31(document: unknown): unknown {
-  return String(memberOf(document, "openapi")).startsWith("3.0") ? translate(document) : document;
+  return translate(document, String(memberOf(document, "openapi")).startsWith("3.0"));
 }
 
-function translate(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(translate);
+function translate(value: unknown, isOld: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => translate(one, isOld));
   if (!isNode(value)) return value;
-  const { nullable, ...node } = Object.fromEntries(
-    membersOf(value).map(([name, part]) => [name, translate(part)]),
-  );
+  const node = Object.fromEntries(membersOf(value).map(([name, part]) => [name, translate(part, isOld)]));
+  if (!isOld) return node;
   if (typeof node.$ref === "string") return { $ref: node.$ref }; // what stands beside it means nothing in 3.0
-  if (nullable !== undefined && typeof nullable !== "boolean") node.nullable = nullable;
-  if (nullable === true && typeof node.type === "string") node.type = [node.type, "null"];
+  if (node.nullable === true && typeof node.type === "string") node.type = [node.type, "null"];
+  if (typeof node.nullable === "boolean") delete node.nullable;
   for (const [name, exclusive] of [
     ["minimum", "exclusiveMinimum"],
     ["maximum", "exclusiveMaximum"],
@@ -69,4 +70,34 @@ function translate(value: unknown): unknown {
     if (isExclusive && bound !== undefined) Object.assign(node, { [exclusive]: bound, [name]: undefined });
   }
   return node;
+}
+
+/** The second document, in which all that is the same as in the first, with what it refers to, is the same object. */
+export function share(base: unknown, revision: unknown): unknown {
+  const referencesIn = (value: unknown) =>
+    Array.from((JSON.stringify(value) ?? "").matchAll(/"\$ref":"#([^"]*)"/g), ([, text = ""]) => text);
+  const at = (document: unknown, text: string) => locate(document, decodeURIComponent(text))?.value;
+  const users = new Map(referencesIn([base, revision]).map((text) => [text, [] as string[]]));
+  for (const text of users.keys())
+    for (const used of new Set(referencesIn(at(base, text)))) users.get(used)?.push(text);
+  const touched = new Set(
+    [...users.keys()].filter((text) => !isDeepStrictEqual(at(base, text), at(revision, text))),
+  );
+  // What is added while this runs is visited, too.
+  for (const text of touched) for (const user of users.get(text) ?? []) touched.add(user);
+  const merge = (before: unknown, after: unknown, name = ""): unknown => {
+    if (name === "$ref" && touched.has(String(after).slice(1))) return undefined;
+    if (typeof before !== "object" || typeof after !== "object" || !before || !after) return after;
+    const merged = Object.entries(after).map(
+      ([key, part]) => [key, merge(memberOf(before, key), part, key)] as const,
+    );
+    const isSame =
+      merged.length === Object.keys(before).length &&
+      Array.isArray(before) === Array.isArray(after) &&
+      merged.every(([key, part]) => Object.hasOwn(before, key) && part === memberOf(before, key));
+    if (isSame) return before;
+    const own = merged.map(([key, part]) => [key, part ?? memberOf(after, key)] as const);
+    return Array.isArray(after) ? own.map(([, part]) => part) : Object.fromEntries(own);
+  };
+  return merge(base, revision);
 }

@@ -10,8 +10,12 @@ export type Effect = "loosened" | "tightened" | "changed" | "extended" | "none" 
 type Extension = {
   /** The effects of another value; undefined where it is absent. */
   readonly rate: (before: unknown, after: unknown) => Effect[];
-  /** For an extension that limits values: whether one value allows no more than another. */
-  readonly implies?: (value: unknown, other: unknown) => boolean;
+  /** For an extension that limits values of a type: which it allows, and whether one limit allows no more than another. */
+  readonly limits?: {
+    readonly type: string;
+    readonly allows: (limit: unknown, value: unknown) => boolean;
+    readonly implies: (limit: unknown, other: unknown) => boolean;
+  };
 };
 
 export const sets =
@@ -37,7 +41,11 @@ export const EXTENSIONS: Readonly<Record<string, Extension>> = {
   /** How many digits a number may have after its decimal point. */
   "x-fraction-digits": {
     rate: (before, after) => [digits(before) < digits(after) ? "loosened" : "tightened"],
-    implies: (value, other) => digits(value) <= digits(other),
+    limits: {
+      type: "fraction",
+      allows: (limit, value) => (String(value).split(".")[1] ?? "").length <= digits(limit),
+      implies: (limit, other) => digits(limit) <= digits(other),
+    },
   },
   /** The transitions of a status: `{from, to, trigger}`. */
   "x-transitions": {

@@ -27,10 +27,10 @@ export type Finding = {
   readonly effect: Effect;
   readonly what: string;
   readonly level: Level;
-  /** Nothing shows that it is compatible, and nothing that it isn't. */
-  readonly isAssumed?: boolean;
   /** A value that is valid for the first and not for the second breaks somebody. */
   readonly schemas?: readonly [valid: Schema, invalid: Schema];
+  /** It breaks somebody even where there is no such value. */
+  readonly isPromise?: boolean;
 };
 
 /** One change of a document, however many operations it affects. */
@@ -42,6 +42,7 @@ export type Change = Pick<Finding, "pointer" | "effect" | "level"> & {
   readonly direction?: Direction;
   /** Who has to act, or may notice, such as `callers who write it`. */
   readonly concerned?: string;
+  /** Nothing shows that it is compatible, and nothing that it isn't. */
   readonly isAssumed: boolean;
   /** A value that was accepted and isn't, or that was never sent and can be; absent where trying found none. */
   readonly value?: { readonly is: unknown };
@@ -56,15 +57,15 @@ export function toChanges(findings: readonly Finding[]): Change[] {
 function toChange(group: readonly Finding[]): Change {
   const level = LEVELS.findLast((one) => group.some((finding) => finding.level === one)) ?? "patch";
   const decisive = group.filter((finding) => finding.level === level);
-  const [{ pointer, effect, use, schemas = [false, false] as const }] = decisive as [Finding];
+  const [{ pointer, effect, use, schemas, isPromise }] = decisive as [Finding];
   const isRead = use?.direction === "response";
-  const value = level === "major" ? findWitness(...schemas) : undefined;
+  const value = level === "major" && schemas ? findWitness(...schemas) : undefined;
   return {
     ...{ location: locationName(stepsOf(pointer)), pointer, level, effect },
     what: [...new Set(decisive.map(({ what }) => what))],
     uses: [...new Set(decisive.flatMap((finding) => finding.use?.name ?? []))],
     ...(use && { direction: use.direction, concerned: `${use.party} who ${isRead ? "read" : "write"} it` }),
-    isAssumed: !value && decisive.every((finding) => finding.isAssumed === true),
+    isAssumed: level === "major" && !value && !isPromise && (schemas !== undefined || effect === "unknown"),
     ...(value && { value }),
   };
 }

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { isNode, locate, METHODS, memberOf, membersOf, type Node, nameAt, step } from "./document.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
 import { type Finding, type Level, levelOf, type Use } from "./law.ts";
-import { isText, schemaAt, viewOf } from "./schema.ts";
+import { isText, schemaAt } from "./schema.ts";
 import { compareSchemas, describeChange } from "./schemas.ts";
-import { isUntouched } from "./untouched.ts";
 
 /** A part of a document: where it is used (`asked`), and where it is defined. */
 type Part = {
@@ -64,7 +63,10 @@ function compareOperation(pair: Pair, item: Pair, use: Use): Finding[] {
     compareItems(one, (path) => useOf("receivers", "response", `callback ${name} ${path} of ${use.name}`));
   const answered = { ...use, direction: use.direction === "request" ? "response" : "request" } as const;
   const missing = existence(pair, use);
-  if (missing || isUntouched(pair, item)) return missing ?? [];
+  const isSame =
+    pair[0].value === pair[1].value &&
+    memberOf(item[0].value, "parameters") === memberOf(item[1].value, "parameters");
+  if (missing || isSame) return missing ?? compareSecurity(pair, { ...use, direction: "request" });
   return [
     ...compareFlag(pair, "deprecated", use),
     // Only generated code knows the name, so that it is renamed like a schema.
@@ -171,8 +173,9 @@ function compareContent(pair: Pair, [added, removed]: readonly [Level, Level], u
 }
 
 function compareSchema(pair: Pair, use: Use): Finding[] {
+  const hidden = use.direction === "request" ? "readOnly" : "writeOnly";
   const located = ({ document, pointer }: Part) =>
-    schemaAt(viewOf(document, use.direction === "request" ? "readOnly" : "writeOnly"), `${pointer}/schema`);
+    schemaAt({ document, pointer: `${pointer}/schema`, hidden });
   return compareSchemas([located(pair[0]), located(pair[1])], use);
 }
 
@@ -225,9 +228,7 @@ function compareOthers(pair: Pair, kind: keyof typeof COMPARED, use?: Use): Find
     const [before, after] = parts.map(({ value }) => withoutText(value));
     if (isDeepStrictEqual(before, after)) return [];
     const effects = EXTENSIONS[name]?.rate(before, after) ?? (["unknown"] as const);
-    return effects.flatMap((effect) =>
-      changed(pair, name, effect, use).map((one) => ({ ...one, isAssumed: effect === "unknown" })),
-    );
+    return effects.flatMap((effect) => changed(pair, name, effect, use));
   });
 }
 

@@ -1,44 +1,52 @@
 import { isDeepStrictEqual } from "node:util";
-import { isContained } from "./containment.ts";
 import { isNode, locate, memberOf, membersOf, type Node, nameAt, step } from "./document.ts";
-import { type Effect, EXTENSIONS } from "./extensions.ts";
-import { gather } from "./facts.ts";
+import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
 import { type Finding, levelOf, type Use } from "./law.ts";
-import { idOf, isSame, LIST, type Located, MAP, ONE, referred, type Schema, saysTheSame } from "./schema.ts";
-import { RANGES } from "./violations.ts";
+import { isContained } from "./proof.ts";
+import { LIST, type Located, referred, type Schema, unify } from "./schema.ts";
 
 type Pair = readonly [base: Located, revision: Located];
-/** A finding is proven when the schemas alone decide it, and no promise beside them. */
-type Proven = Finding & { readonly isProven?: boolean };
-type Walk = { readonly use: Use; readonly seen: Set<unknown>; readonly findings: Proven[] };
+/** What is found in a schema, and the pairs of schemas inside it that apply to other values. */
+type Compared = { readonly findings: Finding[]; readonly inner: Pair[] };
+type Walk = Compared & { readonly use: Use; readonly seen: Set<unknown> };
 
-const compared = new Map<string, readonly Proven[]>();
+const compared = new WeakMap<object, Map<string, Compared>>();
 
 /**
  * Every difference between two schemas, rated by whom it affects. Keywords are rated one by one; then the whole has the last word:
  * if it provably breaks nobody, no keyword does, and if that isn't proven, something is major.
  */
 export function compareSchemas(pair: Pair, use: Use): Finding[] {
-  if (isSame(pair[0].schema, pair[1].schema)) return [];
-  const ids = pair.map(({ schema, pointer }) => (isNode(schema) ? idOf(schema) : pointer + schema));
-  const key = `${ids} ${use.direction}`;
-  const known = compared.get(key) ?? compareOnce(pair, use);
-  compared.set(key, known);
-  return known.map((one) => ({ ...one, use }));
+  const schemas = inOrder(pair[0].schema, pair[1].schema, use);
+  if (schemas[0] === schemas[1]) return [];
+  const known = compared.get(pair[1].document as object) ?? new Map<string, Compared>();
+  compared.set(pair[1].document as object, known);
+  const reached = new Map([[keyOf(pair, use), pair]]);
+  const findings: Finding[] = [];
+  // What is added while this runs is visited, too.
+  for (const [key, one] of reached) {
+    const found = known.get(key) ?? compareOne(one, use);
+    known.set(key, found);
+    findings.push(...found.findings);
+    for (const part of found.inner) reached.set(keyOf(part, use), part);
+  }
+  const isDecided = ({ level, schemas, isPromise }: Finding) => level === "major" && schemas && !isPromise;
+  if (isContained(...schemas))
+    return findings.map((one) => ({ ...one, use, level: isDecided(one) ? "minor" : one.level }));
+  const what = "changed, and nothing proves that this breaks nobody";
+  const unproven = { pointer: pair[1].pointer, what, effect: "unknown", level: "major", schemas } as const;
+  const isMajor = findings.some(({ level }) => level === "major");
+  return [...findings, ...(isMajor ? [] : [unproven])].map((one) => ({ ...one, use }));
 }
+const keyOf = (pair: Pair, { direction }: Use) => `${pair[0].pointer} ${pair[1].pointer} ${direction}`;
+/** The schema that values are written for, and the one that has to take them. */
+const inOrder = (base: Schema, revision: Schema, { direction }: Use) =>
+  direction === "request" ? ([base, revision] as const) : ([revision, base] as const);
 
-function compareOnce(pair: Pair, use: Use): readonly Proven[] {
-  const walk: Walk = { use, seen: new Set(), findings: [] };
+function compareOne(pair: Pair, use: Use): Compared {
+  const walk: Walk = { use, seen: new Set(), findings: [], inner: [] };
   compare(walk, pair, pair);
-  const [base, revision] = [pair[0].schema, pair[1].schema];
-  const [sub, sup] = use.direction === "request" ? [base, revision] : [revision, base];
-  const isMajor = ({ level }: Finding) => level === "major";
-  if (isContained(sub, sup))
-    return walk.findings.map((one) => (isMajor(one) && one.isProven ? { ...one, level: "minor" } : one));
-  const unproven = { isAssumed: true, schemas: [sub, sup] } as const;
-  if (!walk.findings.some(isMajor))
-    report(walk, pair[1].pointer, "changed, and nothing proves that this breaks nobody", "unknown", unproven);
-  return walk.findings;
+  return walk;
 }
 
 function report(
@@ -46,16 +54,16 @@ function report(
   pointer: string,
   what: string,
   effect: Effect,
-  more?: Partial<Proven>,
+  more?: Partial<Finding>,
 ) {
   findings.push({ pointer, use, what, effect, level: levelOf(effect, use.direction), ...more });
 }
 
-/** The effect of replacing one schema by another, by what each allows. */
-function effectOf(base: Schema, revision: Schema): Effect {
+/** Reports a change of what is allowed, by which schema contains the other. */
+function reportEffect(walk: Walk, pointer: string, what: string, base: Schema, revision: Schema): void {
   const [grows, shrinks] = [isContained(base, revision), isContained(revision, base)];
-  if (grows) return shrinks ? "none" : "loosened";
-  return shrinks ? "tightened" : "changed";
+  const effect = grows ? (shrinks ? "none" : "loosened") : shrinks ? "tightened" : "changed";
+  report(walk, pointer, what, effect, { schemas: inOrder(base, revision, walk.use) });
 }
 
 /** A part of a schema; any value where there is none. */
@@ -77,62 +85,59 @@ function follow(one: Located): Located {
 /** Keywords that are rated together, and those whose parts are compared one by one. */
 const PARTNERS = [["if", "then", "else"], ["contains", "minContains", "maxContains"], ["prefixItems", "items"], ["const", "enum"]]; // biome-ignore format: one line
 const WALKED = ["items", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"];
-const KNOWN = [...Object.keys(RANGES), ...ONE, ...LIST, ...MAP, ...PARTNERS.flat(), "type", "format"];
+/** Some keywords of a schema as a schema. */
+const only = (node: Node, keywords: readonly string[]) =>
+  unify(Object.fromEntries(membersOf(node).filter(([name]) => keywords.includes(name))));
 
 /** Compares keyword by keyword. `whole` are the schemas around these that apply to the same value. */
 function compare(walk: Walk, pair: Pair, whole: Pair): void {
   const both: Pair = [follow(pair[0]), follow(pair[1])];
-  const [{ schema: base }, { schema: revision, pointer }] = both;
-  if (walk.seen.has(revision) || isSame(base, revision)) return;
-  if (isNode(revision)) walk.seen.add(revision);
-  const isWritten = walk.use.direction === "request";
-  const isLimited = (schema: Schema) => isNode(schema) && Object.keys(schema).length > 0;
-  if (!isLimited(base) || !isLimited(revision)) {
-    const what = `${nameAt(pointer)} ${describeChange(base, revision)}`;
-    const schemas = isWritten ? ([base, revision] as const) : ([revision, base] as const);
-    report(walk, pointer, what, effectOf(base, revision), { isProven: true, schemas });
+  const [{ schema: old }, { schema: now, pointer }] = both;
+  if (old === now || walk.seen.has(now)) return;
+  walk.seen.add(now);
+  const isLimited = (schema: Schema): schema is Node => isNode(schema) && Object.keys(schema).length > 0;
+  if (!isLimited(old) || !isLimited(now)) {
+    reportEffect(walk, pointer, `${nameAt(pointer)} ${describeChange(old, now)}`, old, now);
     return;
   }
-  const [old, now] = [base, revision] as [Node, Node];
   for (const keyword of new Set([...Object.keys(old), ...Object.keys(now)])) {
     const values = [old[keyword], now[keyword]] as const;
     const isInBoth = !values.includes(undefined);
-    const said = both.map((one) => memberOf(locate(one.view.document, one.pointer)?.value, keyword));
-    const rate = (effect: Effect, more?: Partial<Proven>) =>
-      report(walk, pointer + step(keyword), `${keyword} ${describeChange(said[0], said[1])}`, effect, more);
+    const said = both.map((one) => memberOf(locate(one.document, one.pointer)?.value, keyword));
+    const [at, what] = [pointer + step(keyword), `${keyword} ${describeChange(said[0], said[1])}`];
     const targets = keyword === "$ref" ? values.map(referred) : [];
     const partners = PARTNERS.find((group) => group.includes(keyword)) ?? [keyword];
-    const alone = (node: Node) =>
-      Object.fromEntries(membersOf(node).filter(([name]) => partners.includes(name)));
+    const rate = PROMISES[keyword] ?? EXTENSIONS[keyword]?.rate;
     if (keyword === "properties") compareProperties(walk, both, whole);
     else if (targets[0] && targets[1]) compare(walk, [targets[0], targets[1]], whole);
     else if (isInBoth && LIST.includes(keyword)) compareBranches(walk, both, keyword, whole);
-    else if (isInBoth && WALKED.includes(keyword)) {
-      const parts = [inner(both[0], keyword), inner(both[1], keyword)] as const;
-      compare(walk, parts, parts);
-    } else if (saysTheSame(old, now, keyword)) continue;
-    else if (keyword in PROMISES) rate(PROMISES[keyword]?.(values, walk.use) ?? "unknown");
-    else if (keyword in EXTENSIONS)
-      for (const effect of EXTENSIONS[keyword]?.rate(...values) ?? []) rate(effect);
-    else if (KNOWN.includes(keyword)) {
-      const schemas = isWritten ? ([old, alone(now)] as const) : ([now, alone(old)] as const);
-      rate(effectOf(alone(old), alone(now)), { isProven: true, schemas });
-    } else rate("unknown", { isAssumed: true });
+    else if (isInBoth && WALKED.includes(keyword))
+      walk.inner.push([inner(both[0], keyword), inner(both[1], keyword)]);
+    else if (only(old, [keyword]) === only(now, [keyword])) continue;
+    else if (rate) for (const effect of rate(...values, walk.use)) report(walk, at, what, effect);
+    else reportEffect(walk, at, what, only(old, partners), only(now, partners));
   }
 }
 
 /** Keywords that limit no values, and yet promise something. */
-const PROMISES: Readonly<Record<string, (values: readonly [unknown, unknown], use: Use) => Effect>> = {
-  deprecated: () => "extended",
+const PROMISES: Readonly<Record<string, (before: unknown, after: unknown, use: Use) => Effect[]>> = {
+  deprecated: () => ["extended"],
   /** What it means that a field is left out. Who reads a value knows what was sent. */
-  default: ([before], { direction }) =>
-    direction === "response" ? "none" : before === undefined ? "extended" : "changed",
-  /** The values of the tag are compared where both mappings list them: without one, the branches are. */
-  discriminator: ([before, after]) => {
-    const [old = [], now = []] = [before, after].map((one) => Object.keys(memberOf(one, "mapping") ?? {}));
-    if (before === undefined || after === undefined) return "extended"; // it limits nothing, and generated code uses it
-    if (memberOf(before, "propertyName") !== memberOf(after, "propertyName")) return "changed";
-    return old.length === 0 || now.length === 0 ? "none" : effectOf({ enum: old }, { enum: now });
+  default: (before, _after, { direction }) =>
+    direction === "response" ? [] : [before === undefined ? "extended" : "changed"],
+  /** Which schema a value of the tag means; without a mapping, the branches say so. */
+  discriminator: (before, after) => {
+    if (before === undefined || after === undefined) return ["extended"]; // it limits nothing, and generated code uses it
+    if (memberOf(before, "propertyName") !== memberOf(after, "propertyName")) return ["changed"];
+    const [old, now] = [before, after].map((one) => membersOf(memberOf(one, "mapping"))) as [
+      [string, unknown][],
+      [string, unknown][],
+    ];
+    if (old.length === 0 || now.length === 0) return [];
+    return sets("loosened", "tightened")(
+      old.map(([name]) => name),
+      now.map(([name]) => name),
+    );
   },
 };
 
@@ -140,47 +145,54 @@ function compareProperties(walk: Walk, pair: Pair, whole: Pair): void {
   const names = pair.flatMap(({ schema }) => Object.keys(memberOf(schema, "properties") ?? {}));
   for (const name of new Set(names)) {
     const [old, now] = [declarationOf(name, pair[0], whole[0]), declarationOf(name, pair[1], whole[1])];
-    const { pointer, view } = (old ?? now) as Located;
+    const { pointer, hidden } = (old ?? now) as Located;
     const [was, is] = [
       old ?? inner(pair[0], "additionalProperties"),
       now ?? inner(pair[1], "additionalProperties"),
     ];
-    const isThere = locate(pair[1].view.document, pointer) !== undefined;
-    if (old && now) compare(walk, [old, now], [old, now]);
+    const schemas = inOrder(pair[0].schema, pair[1].schema, walk.use);
+    const isThere = locate(pair[1].document, pointer) !== undefined;
+    const around = schemasAround(whole[old ? 0 : 1]);
+    if (old && now) walk.inner.push([old, now]);
     // Without a type, the schema only limits a field that somebody else may declare.
-    else if (!leavesOf(whole[old ? 0 : 1]).some(({ type }) => type === "object"))
-      report(walk, pointer, `limit ${old ? "removed" : "added"}`, effectOf(was.schema, is.schema), {
-        isProven: true,
-      });
+    else if (!around.some(({ schema }) => memberOf(schema, "type") === "object"))
+      reportEffect(walk, pointer, `limit ${old ? "removed" : "added"}`, was.schema, is.schema);
     // Programs that build on a field miss it, even where an open object still takes it.
-    else if (old) {
-      const schemas = [pair[0].schema, pair[1].schema] as const;
-      report(walk, pointer, isThere ? `field is ${view.hidden} now` : "field removed", "changed", {
+    else if (old)
+      report(walk, pointer, isThere ? `field is ${hidden} now` : "field removed", "changed", {
         schemas,
+        isPromise: true,
       });
-    } else if (isContained(is.schema, false))
-      report(walk, pointer, "field forbidden", "tightened", { isProven: true });
+    else if (isContained(is.schema, false))
+      report(walk, pointer, "field forbidden", "tightened", { schemas });
     // Nobody has promised what an open object doesn't declare, so that no value of the field can break.
     else
-      report(walk, pointer, "field added", isClosed(whole[0]) ? "loosened" : "extended", { isProven: true });
+      report(walk, pointer, "field added", schemasAround(whole[0]).some(isClosed) ? "loosened" : "extended", {
+        schemas,
+      });
   }
 }
 
-const leavesOf = ({ schema }: Located) => [...(gather([schema])?.leaves ?? [])];
-const isClosed = (one: Located) =>
-  leavesOf(one).some((node) => node.additionalProperties === false || node.unevaluatedProperties === false);
+const isClosed = ({ schema }: Located) =>
+  ["additionalProperties", "unevaluatedProperties"].some((name) => memberOf(schema, name) === false);
+
+/** The schemas that surely apply to the same value. */
+function schemasAround(...schemas: readonly Located[]): Located[] {
+  const reached = new Map(schemas.map((one) => [one.schema, one]));
+  // What is added while this runs is visited, too.
+  for (const one of reached.values()) {
+    const target = referred(memberOf(one.schema, "$ref"));
+    for (const part of [...listed(one, "allOf"), ...(target ? [target] : [])]) reached.set(part.schema, part);
+  }
+  return [...reached.values()];
+}
 
 /** The declaration of a field, by a schema or by another that applies to the same value. */
 function declarationOf(name: string, ...schemas: readonly Located[]): Located | undefined {
-  const reached = new Map(schemas.map((one) => [one.schema, one]));
-  for (const one of reached.values()) {
-    if (memberOf(memberOf(one.schema, "properties"), name) !== undefined)
-      return inner(one, "properties", name);
-    const target = referred(memberOf(one.schema, "$ref"));
-    // What is added while this runs is visited, too.
-    for (const part of [...listed(one, "allOf"), ...(target ? [target] : [])]) reached.set(part.schema, part);
-  }
-  return undefined;
+  const holder = schemasAround(...schemas).find(
+    ({ schema }) => memberOf(memberOf(schema, "properties"), name) !== undefined,
+  );
+  return holder && inner(holder, "properties", name);
 }
 
 /** Branches are paired by their name or their constants, then by what they say, then by their order. */
@@ -188,7 +200,7 @@ function compareBranches(walk: Walk, pair: Pair, keyword: string, whole: Pair): 
   const [before, after] = [listed(pair[0], keyword), listed(pair[1], keyword)];
   const attempts: ((one: Located, other: Located) => boolean)[] = [
     (one, other) => nameOf(one) !== "" && nameOf(one) === nameOf(other),
-    (one, other) => isSame(one.schema, other.schema),
+    (one, other) => one.schema === other.schema,
     (one, other) => nameOf(one) === "" || nameOf(other) === "",
   ];
   const hasSamePlace = (one: Located, other: Located) => nameAt(one.pointer) === nameAt(other.pointer);
@@ -200,12 +212,10 @@ function compareBranches(walk: Walk, pair: Pair, keyword: string, whole: Pair): 
       after.splice(after.indexOf(other), 1);
       compare(walk, [one, other], whole);
     }
-  const [old, now] = pair.map(({ schema }) => ({ [keyword]: memberOf(schema, keyword) })) as [Node, Node];
-  const schemas = walk.use.direction === "request" ? ([old, now] as const) : ([now, old] as const);
+  const [old, now] = pair.map(({ schema }) => only(schema as Node, [keyword])) as [Node, Node];
   for (const branch of [...before, ...after]) {
     const what = `${nameOf(branch) || nameAt(branch.pointer)} ${before.includes(branch) ? "removed" : "added"}`;
-    const pointer = pair[1].pointer + step(keyword);
-    report(walk, pointer, `${keyword}: ${what}`, effectOf(old, now), { isProven: true, schemas });
+    reportEffect(walk, pair[1].pointer + step(keyword), `${keyword}: ${what}`, old, now);
   }
 }
 

@@ -1,116 +1,111 @@
-import { isNode, memberOf, membersOf, type Node } from "./document.ts";
-import { referred, type Schema } from "./schema.ts";
-import { isValid } from "./values.ts";
+import * as cases from "./cases.ts";
+import { type Case, least, most, valuesOf } from "./cases.ts";
+import { all, type Formula, TYPES } from "./formula.ts";
+import { casesOf, difference, fewValues, newProof, type Proof } from "./proof.ts";
+import type { Schema } from "./schema.ts";
+import { holds } from "./values.ts";
 
-/** How many values of one schema, and of one of its parts, are tried. */
+/** How many values of one question, and of one of its parts, are tried. */
 const TRIED = 600;
-const PARTS = 12;
-const PLAIN = ["a", 1, null, true, {}, [], "", 0, -1, 1.5, false, "A1", "a b", "é-", [1, 1]];
-const TEXTS = "2026-01-31T09:30:00Z 2026-01-31 09:30:00Z a@example.com https://example.com/a /a example.com 192.0.2.1 2001:db8::1 3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19".split(" "); // biome-ignore format: one line
+const PARTS = 4;
+const DEPTH = 6;
+const TEXTS = "2026-01-31T09:30:00Z 2026-01-31 09:30:00Z P1D a@example.com https://example.com/a /a example.com 192.0.2.1 2001:db8::1 3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19 a A 1 A1 aaa".split(" "); // biome-ignore format: one line
 
 /** A value that is valid for the first schema and not for the second; undefined when none is found by trying. */
 export function findWitness(valid: Schema, invalid: Schema): { readonly is: unknown } | undefined {
-  const tried = samplesOf([valid, invalid], 0).slice(0, TRIED);
-  const index = tried.findIndex(
-    (value) => isValid(value, valid) === true && isValid(value, invalid) === false,
-  );
-  return index < 0 ? undefined : { is: tried[index] };
+  const [value] = samplesOf(newProof(), difference(valid, invalid), 1, 0);
+  return value === undefined ? undefined : { is: value };
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const partsOf = (nodes: readonly Node[], ...names: readonly string[]) =>
-  nodes.flatMap((node) => names.flatMap((name) => (name in node ? [node[name]] : [])));
-/** Numbers at a limit, and just beside it. */
-const around = (nodes: readonly Node[], ...names: readonly string[]) =>
-  (partsOf(nodes, ...names) as number[]).flatMap((limit) => [limit, limit + 1, limit - 1]);
-const lengthsOf = (nodes: readonly Node[], ...names: readonly string[]) =>
-  around(nodes, ...names).filter((length) => length >= 0 && length < 3000);
-
-/** Values near the limits of schemas that apply to the same value, the simplest first. */
-function samplesOf(schemas: readonly unknown[], depth: number): unknown[] {
-  const applied = new Set<Node>();
-  const visit = (schema: unknown): void => {
-    if (!isNode(schema) || applied.has(schema)) return;
-    applied.add(schema);
-    visit(referred(schema.$ref)?.schema);
-    for (const name of ["allOf", "anyOf", "oneOf"]) listOf(schema[name]).forEach(visit);
-    for (const name of ["not", "if", "then", "else"]) visit(schema[name]);
-    for (const [, part] of membersOf(schema.dependentSchemas)) visit(part);
-  };
-  schemas.forEach(visit);
-  const nodes = [...applied];
-  const all = [
-    ...[...partsOf(nodes, "enum").flat(), ...partsOf(nodes, "const")],
-    ...around(nodes, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf").flatMap(
-      (one) => [one, one + 0.5],
-    ),
-    ...lengthsOf(nodes, "minLength", "maxLength").map((length) => "a".repeat(length)),
-    ...(partsOf(nodes, "format").length > 0 ? TEXTS : []),
-    ...(depth < 4 ? [...objects(nodes, depth + 1), ...lists(nodes, depth + 1)] : []),
-    ...PLAIN,
-  ];
-  return [...new Map(all.map((value) => [JSON.stringify(value), value])).values()];
+/** Some values that fulfil a formula, made from the cases in which that may be. */
+function samplesOf(proof: Proof, formula: Formula, count: number, depth: number): unknown[] {
+  const found = new Map<string, unknown>();
+  let tried = 0;
+  for (const type of TYPES)
+    for (const own of casesOf(proof, type, formula))
+      for (const value of guessesOf(proof, own, depth)) {
+        if (holds(formula, value) === true) found.set(JSON.stringify(value), value);
+        tried += 1;
+        if (found.size >= count || tried > TRIED) return [...found.values()];
+      }
+  return [...found.values()];
 }
 
-function objects(nodes: readonly Node[], depth: number): Node[] {
-  const required = partsOf(nodes, "required").flat().map(String);
-  const declared = partsOf(nodes, "properties", "dependentSchemas", "dependentRequired").flatMap((one) =>
-    Object.keys(one as object),
+function guessesOf(proof: Proof, own: Case, depth: number): Iterable<unknown> {
+  const few = fewValues(own);
+  if (few) return few;
+  if (own.type === "object") return depth < DEPTH ? objects(proof, own, depth + 1) : [];
+  if (own.type === "array") return depth < DEPTH ? lists(proof, own, depth + 1) : [];
+  if (own.type === "string") {
+    const lengths = [least(own, "minLength"), most(own, "maxLength")].filter((length) => length < 3000);
+    const plain = valuesOf<string>(own, "pattern").map(plainOf);
+    return [...lengths.map((length) => "a".repeat(length)), ...plain, ...TEXTS];
+  }
+  const limits = valuesOf<number>(
+    own,
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
   );
-  const patterns = partsOf(nodes, "patternProperties").flatMap(membersOf);
-  const rest = [
-    ...partsOf(nodes, "additionalProperties", "unevaluatedProperties"),
-    ...patterns.map(([, part]) => part),
-  ];
-  const sizes = lengthsOf(nodes, "minProperties", "maxProperties");
-  const others = patterns.map(([pattern]) => pattern.replaceAll(/[\^$*+?\\()[\]{}|]/g, ""));
-  const names = [...new Set([...required, ...declared, ...others, "y", "zzzzzz"])];
-  if (names.length + rest.length + sizes.length + partsOf(nodes, "propertyNames").length < 3) return [];
-  const options = names.map((name) => {
-    const own = nodes.flatMap((node) => memberOf(node.properties, name) ?? []);
-    return [name, samplesOf(own.length > 0 ? own : rest, depth).slice(0, PARTS)] as const;
-  });
-  const pick = (isPicked: (name: string, index: number) => boolean): Node =>
-    Object.fromEntries(
-      options.filter(([name], index) => isPicked(name, index)).map(([name, [first]]) => [name, first]),
+  return [0, ...limits, 1000].flatMap((one) => [
+    one,
+    one + 1,
+    one - 1,
+    one + 0.5,
+    one - 0.5,
+    one + 0.125,
+    one + 0.0001,
+  ]);
+}
+
+function objects(proof: Proof, own: Case, depth: number): unknown[] {
+  const { names } = cases.mentioned(own);
+  const needed = cases.presentNames(own);
+  const others = [...names, cases.otherName(own), '\0{"count":-1}', '\0{"count":-2}'].filter((name) => !needed.includes(name));
+  const present = [...needed, ...others.slice(0, Math.max(0, least(own, "minProperties") - needed.length))];
+  return variants(present.map((name) => samplesOf(proof, cases.partsOfMember(own, name), PARTS, depth))).map(
+    (values) =>
+      Object.fromEntries(
+        values.map((value, index) => [wordFor(proof, own, present[index] ?? "", index), value]),
+      ),
+  );
+}
+
+/** A name that may be there in place of one that stands for others. */
+function wordFor(proof: Proof, own: Case, name: string, index: number): string {
+  if (!name.startsWith("\0")) return name;
+  const said = cases.partsOfName(own, name);
+  const plain = plainOf(JSON.parse(name.slice(1)).only ?? "y");
+  const words = [`${plain}${index}`, plain, ...samplesOf(proof, said, PARTS, DEPTH).map(String)];
+  const { names } = cases.mentioned(own);
+  return words.find((word) => !names.includes(word) && holds(said, word) === true) ?? `y${index}`;
+}
+/** A pattern without its operators, which often matches it. */
+const plainOf = (pattern: string) => pattern.replaceAll(/[\^$*+?\\()[\]{}|]/g, "");
+
+function lists(proof: Proof, own: Case, depth: number): unknown[] {
+  const length = Math.min(cases.leastItems(own), 200);
+  const counts = cases.countsOf(own);
+  const columns = Array.from({ length }, (_, index) => {
+    const contained = counts.map(({ part, min }) => (index < min ? part : true));
+    return samplesOf(
+      proof,
+      all([cases.partsOfItem(own, Math.min(index, cases.furtherItem(own))), ...contained]),
+      PARTS,
+      depth,
     );
-  const needed = nodes.map((node) => pick((name) => listOf(node.required).includes(name)));
-  const bases = [
-    {},
-    pick((name) => required.includes(name)),
-    pick((name) => declared.includes(name)),
-    ...needed,
-  ];
-  const counted = sizes.map((size) => pick((_name, index) => index < size));
-  const varied = options.flatMap(([name, values]) =>
-    values.flatMap((value) => bases.slice(0, 3).map((base) => ({ ...base, [name]: value }))),
-  );
-  return [
-    ...bases,
-    ...counted,
-    ...declared.map((name) => pick((one) => one !== name && declared.includes(one))),
-    ...varied,
-  ];
+  });
+  return variants(columns);
 }
 
-function lists(nodes: readonly Node[], depth: number): unknown[][] {
-  const firsts = partsOf(nodes, "prefixItems") as unknown[][];
-  const rest = partsOf(nodes, "items", "contains", "unevaluatedItems");
-  const counts = lengthsOf(nodes, "minItems", "maxItems", "minContains", "maxContains").filter(
-    (count) => count < 200,
-  );
-  if (firsts.length + rest.length + counts.length === 0) return [];
-  const size = Math.max(0, ...firsts.map((list) => list.length)) + 2;
-  const columns = Array.from({ length: size }, (_, index) =>
-    samplesOf([...firsts.flatMap((list) => list[index] ?? []), ...rest], depth).slice(0, PARTS),
-  );
-  return [...Array(size + 1).keys(), ...counts].flatMap((length) => {
-    const simple = Array.from({ length }, (_, index) => columns[Math.min(index, size - 1)]?.[0]);
-    return [
-      simple,
-      ...columns
-        .slice(0, length)
-        .flatMap((column, index) => column.map((value) => simple.with(index, value))),
-    ];
-  });
+/** The first of each list, and then another one in one place. */
+function variants(columns: readonly (readonly unknown[])[]): unknown[][] {
+  if (columns.some((column) => column.length === 0)) return [];
+  const simple = columns.map(([first]) => first);
+  return [
+    simple,
+    ...columns.flatMap((column, index) => column.slice(1).map((value) => simple.with(index, value))),
+  ];
 }
