@@ -17,7 +17,10 @@ export function findChanges(base: unknown, revision: unknown): Change[] {
 /** Wording, examples, and parts that nothing refers to: a different document needs a different version. */
 function findLeftovers(base: unknown, revision: unknown, found: readonly Finding[]): Finding[] {
   // The version is what the changes are compared with.
-  const reported = new Set(["/info/version", ...found.map(({ pointer }) => pointer)]);
+  const reported = new Set([
+    "/info/version",
+    ...found.flatMap(({ pointer, old = pointer }) => [pointer, old]),
+  ]);
   const around = new Set([...reported].flatMap((pointer) => outersOf(pointer)));
   return differences(base, revision, "")
     .filter(

@@ -22,6 +22,8 @@ export function levelOf(effect: Effect, direction: Direction): Level {
 export type Finding = {
   /** JSON Pointer to the changed part itself, and not to a reference to it. */
   readonly pointer: string;
+  /** Where it was before, if it has another place now. */
+  readonly old?: string;
   /** Absent when only generated code or readers of the document are concerned. */
   readonly use?: Use | undefined;
   readonly effect: Effect;

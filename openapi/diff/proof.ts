@@ -1,9 +1,8 @@
-import * as cases from "./cases.ts";
-import { type Case, least, most, valuesOf } from "./cases.ts";
 import { EXTENSIONS } from "./extensions.ts";
-import { all, type Formula, fulfils, not, type Term, TYPES, type Type } from "./formula.ts";
+import type { Formula, Key, Term, Type } from "./formula.ts";
+import { all, any, counted, fulfils, has, not, part, TYPES, term, translate, values } from "./formula.ts";
 import type { Schema } from "./schema.ts";
-import { holds } from "./values.ts";
+import { allows } from "./values.ts";
 
 /**
  * Whether every value that is valid for `sub` is proven to be valid for `sup`, too: no case is left in which a value is valid for one
@@ -58,27 +57,22 @@ export function refutes(proof: Proof, formula: Formula): boolean {
 /** The cases in which a value of a type may fulfil a formula, as far as nothing contradicts them. */
 export function* casesOf(proof: Proof, type: Type, formula: Formula): Generator<Case> {
   const start: Case = { type, yes: new Set(), no: new Set(), open: [], later: [] };
-  if (cases.assume(start, formula)) yield* split(proof, start);
+  if (assume(start, formula)) yield* split(proof, start);
 }
 
 function* split(proof: Proof, own: Case): Generator<Case> {
   const live = own.open
-    .filter((choice) => !choice.some((one) => cases.isKnown(own, one)))
-    .map((choice) => choice.filter((one) => !cases.isKnown(own, not(one))))
+    .filter((choice) => !choice.some((one) => isKnown(own, one)))
+    .map((choice) => choice.filter((one) => !isKnown(own, not(one))))
     .toSorted((one, other) => one.length - other.length);
   own.open = live;
   if (live[0]?.length === 0 || contradicts(proof, own)) return;
-  const choice = live[0] ?? (own.later[0] && cases.placesOf(own, own.later[0]));
+  const choice = live[0] ?? (own.later[0] && placesOf(proof, own, own.later[0]));
   if (choice === undefined || proof.steps-- < 0) return yield own;
   for (const one of choice) {
-    const next: Case = {
-      type: own.type,
-      yes: new Set(own.yes),
-      no: new Set(own.no),
-      open: live.slice(1),
-      later: live[0] ? [...own.later] : own.later.slice(1),
-    };
-    if (cases.assume(next, one)) yield* split(proof, next);
+    const [yes, no, later] = [new Set(own.yes), new Set(own.no), own.later.slice(live[0] ? 0 : 1)];
+    const next: Case = { type: own.type, yes, no, open: live.slice(1), later };
+    if (assume(next, one)) yield* split(proof, next);
   }
 }
 
@@ -87,11 +81,10 @@ function contradicts(proof: Proof, own: Case): boolean {
   const { type } = own;
   if (fewValues(own)?.length === 0) return true;
   if (type === "string") return least(own, "minLength") > most(own, "maxLength");
-  if (type === "array") return contradictsItems(proof, own);
-  if (type === "object") return contradictsMembers(proof, own);
-  const [low, high] = [Math.max(...valuesOf<number>(own, "minimum")), most(own, "maximum")];
+  if (type === "array" || type === "object") return contradictsParts(proof, own);
+  const [low, high] = [Math.max(...settings<number>(own, "minimum")), most(own, "maximum")];
   const [above, below] = [
-    Math.max(...valuesOf<number>(own, "exclusiveMinimum")),
+    Math.max(...settings<number>(own, "exclusiveMinimum")),
     most(own, "exclusiveMaximum"),
   ];
   if (type === "fraction" && (low > high || above >= Math.min(high, below) || low >= below)) return true;
@@ -113,27 +106,18 @@ function contradictsDenied(own: Case): boolean {
 
 /** All values that are left, where these can be listed. */
 export function fewValues(own: Case): unknown[] | undefined {
-  const listed = () => {
-    if (own.type === "null") return [null];
-    if (own.type === "boolean") return [true, false];
-    if (own.type === "integer") return integersOf(own);
-    const only = { string: ["maxLength", ""], array: ["maxItems", []], object: ["maxProperties", {}] }[
-      own.type as string
-    ];
-    return only && most(own, String(only[0])) === 0 ? [only[1]] : undefined;
-  };
-  return (valuesOf<unknown[]>(own, "values")[0] ?? listed())?.filter(
+  const all = { null: [null], boolean: [true, false], integer: integersOf(own) }[own.type as string];
+  return (settings<unknown[]>(own, "values")[0] ?? all)?.filter(
     (value) =>
-      [...own.yes].every((one) => holds(one, value) !== false) &&
-      [...own.no].every((one) => holds(one, value) !== true) &&
-      own.open.every((choice) => choice.some((one) => holds(one, value) !== false)),
+      [...own.yes].every((one) => allows(one, value) !== false) &&
+      [...own.no].every((one) => allows(one, value) !== true),
   );
 }
 
 function integersOf(own: Case): number[] | undefined {
   const first = Math.max(
-    ...valuesOf<number>(own, "minimum").map(Math.ceil),
-    ...valuesOf<number>(own, "exclusiveMinimum").map((one) => Math.floor(one) + 1),
+    ...settings<number>(own, "minimum").map(Math.ceil),
+    ...settings<number>(own, "exclusiveMinimum").map((one) => Math.floor(one) + 1),
   );
   const last = Math.min(Math.floor(most(own, "maximum")), Math.ceil(most(own, "exclusiveMaximum")) - 1);
   return last - first < 20
@@ -141,50 +125,169 @@ function integersOf(own: Case): number[] | undefined {
     : undefined;
 }
 
-/** Whether items that the list has to have exclude each other. */
-function contradictsItems(proof: Proof, own: Case): boolean {
-  const [min, further] = [cases.leastItems(own), cases.furtherItem(own)];
-  if (min > most(own, "maxItems")) return true;
-  const indexes = (count: number) =>
-    Array.from({ length: Math.min(count, further + 1) }, (_, index) => index);
-  const isRefuted = (index: number, part: Formula = true) =>
-    refutes(proof, all([cases.partsOfItem(own, index), part]));
-  if (indexes(min).some((index) => isRefuted(index))) return true;
-  const counts = cases.countsOf(own);
-  return counts.some((one) => {
-    const sure = indexes(min).filter((index) => isRefuted(index, not(one.part)));
-    const rest = sure.includes(further) ? min - further - 1 : 0;
-    const isLacking =
-      one.min > 0 && indexes(most(own, "maxItems")).every((index) => isRefuted(index, one.part));
-    const isExceeded = counts.some(
-      (other) => other.min > one.max && refutes(proof, all([other.part, not(one.part)])),
-    );
-    return isLacking || isExceeded || sure.length + rest > one.max;
+const isOf = (proof: Proof, key: Key, keys: Formula) =>
+  refutes(proof, all([typeof key === "object" ? key : values([key]), not(keys)]));
+
+/** Where a part may be that exists somewhere: all names that nothing mentions are alike, and so are all further items. */
+function placesOf(proof: Proof, own: Case, { parts: [keys = true, formula = true] }: Term): Formula[] {
+  const others = own.type === "array" ? [furtherIndex(own)] : otherNames(own, keys);
+  const places = [...mentioned(own).filter((key) => !isOf(proof, key, not(keys))), ...others];
+  return places.map((key) => all([has(key), part(key, not(formula))]));
+}
+
+/** What is said of a part. */
+export function partOf(proof: Proof, { yes }: Case, key: Key): Formula {
+  const said = [...yes].map(({ is, of, parts: [first = true, second = true] }) => {
+    if (is === "broken") return of !== key || not(first);
+    if (is === "part") return of !== key || first;
+    return is !== "parts" || !isOf(proof, key, first) || second;
   });
+  return all(said);
 }
 
-/** Whether members that the object has to have exclude each other. */
-function contradictsMembers(proof: Proof, own: Case): boolean {
-  const { names, patterns } = cases.mentioned(own);
-  const present = cases.presentNames(own);
-  const [min, max] = [least(own, "minProperties"), most(own, "maxProperties")];
-  if (Math.max(min, present.length) > max) return true;
-  const isImpossible = (name: string) =>
-    isNoName(proof, own, name) || refutes(proof, cases.partsOfMember(own, name));
-  if (present.some(isImpossible)) return true;
-  const others = [cases.otherName(own), ...patterns.map((only) => cases.otherName(own, only, []))];
-  if (min > 0 && others.every(isImpossible) && min > names.filter((name) => !isImpossible(name)).length)
-    return true;
-  if (own.open.length > 0 || !valuesOf(own, "described").length || valuesOf(own, "members", "names").length)
-    return false;
+/** Whether parts that the value has to have exclude each other. */
+function contradictsParts(proof: Proof, own: Case): boolean {
+  const [min, max, counts] = [leastSize(own), most(own, "maxSize"), countsOf(own)];
+  if (min > max) return true;
+  const isImpossible = (key: Key, formula: Formula = true) =>
+    refutes(proof, all([partOf(proof, own, key), formula]));
+  const isNoName = (key: Key) => typeof key === "object" && refutes(proof, key);
+  if (presentKeys(own).some((key) => isNoName(key) || isImpossible(key))) return true;
+  const isMiscounted = counts.some((one) => {
+    const isLacking = one.min > 0 && presentKeys(own, max).every((key) => isImpossible(key, one.formula));
+    const sure = presentKeys(own).filter((key) => isImpossible(key, not(one.formula)));
+    const rest = sure.includes(furtherIndex(own)) ? min - furtherIndex(own) - 1 : 0;
+    const isMore = (other: typeof one) =>
+      other.min > one.max && refutes(proof, all([other.formula, not(one.formula)]));
+    return isLacking || sure.length + rest > one.max || counts.some(isMore);
+  });
+  if (isMiscounted) return true;
+  const isClosed = [...own.yes].some(({ is }) => is === "parts");
+  if (own.open.length > 0 || isClosed || settings(own, "described").length === 0) return false;
   // What an open object doesn't declare, nobody sends: a promise about it can only be broken by forbidding it.
-  const declared = valuesOf(own, "has", "member");
-  return [...own.yes].some(
-    ({ is, of, parts: [part = true] }) => is === "broken" && !declared.includes(of) && !refutes(proof, part),
-  );
+  const declared = settings(own, "has", "part");
+  const isUndeclared = ({ is, of, parts: [formula = true] }: Term) =>
+    is === "broken" && !declared.includes(of) && !refutes(proof, formula);
+  return [...own.yes].some(isUndeclared);
 }
 
-function isNoName(proof: Proof, own: Case, name: string): boolean {
-  const said = cases.partsOfName(own, name);
-  return name.startsWith("\0") ? refutes(proof, said) : holds(said, name) === false;
+/** What is known of a value of a type: terms that hold and that don't, choices that are open, and parts that exist somewhere. */
+export type Case = {
+  readonly type: Type;
+  readonly yes: Set<Term>;
+  readonly no: Set<Term>;
+  open: (readonly Formula[])[];
+  readonly later: Term[];
+};
+
+const isSchema = ({ is }: Term) => is === "schema" || is === "goal";
+/** Whether a term is among others; as the goal of a proof, a schema says the same. */
+const includes = (terms: Set<Term>, one: Term) =>
+  terms.has(one) || (isSchema(one) && terms.has(term(one.is === "goal" ? "schema" : "goal", one.of)));
+
+function isKnown({ yes, no }: Case, formula: Formula): boolean {
+  if (typeof formula === "boolean") return formula;
+  return formula.is === "not" ? includes(no, formula.parts[0] as Term) : includes(yes, formula);
 }
+
+/** Adds what a formula says to a case; false when it contradicts what is known. */
+function assume(own: Case, formula: Formula): boolean {
+  if (typeof formula === "boolean") return formula;
+  const { is, of, parts } = formula;
+  if (is === "promise") return assume(own, part(of as string, parts[0] as Formula));
+  if (is === "not") return deny(own, parts[0] as Term);
+  if (is === "all") return parts.every((one) => assume(own, one));
+  if (is === "any") return own.open.push(parts) > 0;
+  if (includes(own.no, formula)) return false;
+  if (includes(own.yes, formula)) return true;
+  own.yes.add(formula);
+  return !isSchema(formula) || assume(own, translate(formula, own.type, true));
+}
+
+function deny(own: Case, formula: Term): boolean {
+  const { is, parts } = formula;
+  if (is === "all") return own.open.push(parts.map(not)) > 0;
+  if (is === "any") return parts.every((one) => assume(own, not(one)));
+  if (includes(own.yes, formula)) return false;
+  if (own.no.has(formula)) return true;
+  own.no.add(formula);
+  if (isSchema(formula)) return assume(own, not(translate(formula, own.type, false)));
+  if (is === "parts") return own.later.push(formula) > 0;
+  return assume(own, DENIED[is]?.(formula as Denied) ?? true);
+}
+
+type Denied = Term & { readonly of: never };
+const bound =
+  (keyword: string, by = 0) =>
+  ({ of }: { readonly of: number }) =>
+    term(keyword, of + by);
+/** What holds when a term doesn't. */
+const DENIED: Readonly<Record<string, (denied: Denied) => Formula>> = {
+  minimum: bound("exclusiveMaximum"),
+  maximum: bound("exclusiveMinimum"),
+  exclusiveMinimum: bound("maximum"),
+  exclusiveMaximum: bound("minimum"),
+  minLength: bound("maxLength", -1),
+  maxLength: bound("minLength", 1),
+  minSize: bound("maxSize", -1),
+  maxSize: bound("minSize", 1),
+  uniqueItems: () => term("minSize", 2),
+  has: ({ of }) => part(of, false),
+  part: ({ of, parts: [formula = true] }) => all([has(of), part(of, not(formula)), formula !== true]),
+  promise: ({ of, parts: [formula = true] }) => formula !== true && term("broken", of, formula),
+  count: ({ of, parts: [formula = true] }) => {
+    const { min, max } = of as { min: number; max?: number };
+    return any([min > 0 && counted(formula, 0, min - 1), max !== undefined && counted(formula, max + 1)]);
+  },
+};
+
+const STRING = fulfils({ type: "string" });
+/** Names that nothing mentions, of a kind: one for each that is distinguished, and one for all the rest. */
+function otherNames(own: Case, keys: Formula): Key[] {
+  const known = mentioned(own).filter((key) => typeof key !== "object");
+  const base = all([STRING, keys, not(values([...known, `\0${own.yes.size}`]))]);
+  const kinds = keyTerms(own).filter(({ is }) => is !== "values");
+  const names = [all([base, ...kinds.map(not)]), ...kinds.map((kind) => all([base, kind]))];
+  return names.filter((name) => typeof name === "object");
+}
+
+const termsIn = (formula: Formula): Term[] => {
+  if (typeof formula === "boolean") return [];
+  return ["all", "any", "not"].includes(formula.is) ? formula.parts.flatMap(termsIn) : [formula];
+};
+/** The terms that distinguish keys. */
+const keyTerms = ({ yes, later }: Case) => [
+  ...new Set(
+    [...yes, ...later].flatMap(({ is, parts: [keys = true] }) => (is === "parts" ? termsIn(keys) : [])),
+  ),
+];
+function mentioned(own: Case): Key[] {
+  const listed = keyTerms(own).flatMap(({ is, of }) => (is === "values" ? (of as Key[]) : []));
+  return [...new Set([...settings<Key>(own, "has", "part", "broken"), ...listed])];
+}
+export const furtherIndex = (own: Case) => Math.max(-1, ...mentioned(own).map(Number)) + 1;
+
+/** What all terms of some kinds say. */
+export const settings = <Value>({ yes }: Case, ...kinds: string[]): Value[] =>
+  [...yes].flatMap(({ is, of }) => (kinds.includes(is) ? [of as Value] : []));
+export const least = (own: Case, kind: string) => Math.max(0, ...settings<number>(own, kind));
+export const most = (own: Case, kind: string) =>
+  Math.min(Number.POSITIVE_INFINITY, ...settings<number>(own, kind));
+
+export const countsOf = ({ yes }: Case) =>
+  [...yes]
+    .filter(({ is }) => is === "count")
+    .map(({ of, parts: [formula = true] }) => ({
+      formula,
+      max: Infinity,
+      ...(of as { min: number; max?: number }),
+    }));
+/** The size that the value has to have. */
+export const leastSize = (own: Case) =>
+  Math.max(least(own, "minSize"), presentNames(own).length, ...countsOf(own).map(({ min }) => min));
+const presentNames = (own: Case) => [...new Set(settings<Key>(own, "has", "broken"))];
+/** The keys that the value has to have; of further items, only the first. */
+export const presentKeys = (own: Case, size = leastSize(own)): Key[] =>
+  own.type === "object"
+    ? presentNames(own)
+    : Array.from({ length: Math.min(size, furtherIndex(own) + 1) }, (_, index) => index);
