@@ -19,7 +19,8 @@ export const all = (parts: readonly Formula[]) => joined("all", parts, true);
 export const any = (parts: readonly Formula[]) => joined("any", parts, false);
 function joined(is: string, parts: readonly Formula[], idle: boolean): Formula {
   if (parts.includes(!idle)) return !idle;
-  const own = [...new Set(parts)].filter((part) => part !== idle).toSorted((a, b) => idOf(a) - idOf(b));
+  const flat = parts.flatMap((one) => (typeof one === "object" && one.is === is ? one.parts : [one]));
+  const own = [...new Set(flat)].filter((one) => one !== idle).toSorted((a, b) => idOf(a) - idOf(b));
   return own.length < 2 ? (own[0] ?? idle) : term(is, undefined, ...own);
 }
 export function not(formula: Formula): Formula {

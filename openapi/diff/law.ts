@@ -8,7 +8,11 @@ export const LEVELS = ["patch", "minor", "major"] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** Where something is used, by whom, and whether they write it (`request`) or read it (`response`). */
-export type Use = { readonly name: string; readonly party: string; readonly direction: Direction };
+export type Use = {
+  readonly name: string;
+  readonly party: "callers" | "receivers";
+  readonly direction: Direction;
+};
 export type Direction = "request" | "response";
 
 /** The law: fewer values break those who write them, more values those who read them. */
@@ -60,17 +64,27 @@ function toChange(group: readonly Finding[]): Change {
   const level = LEVELS.findLast((one) => group.some((finding) => finding.level === one)) ?? "patch";
   const decisive = group.filter((finding) => finding.level === level);
   const [{ pointer, effect, use, schemas, isPromise }] = decisive as [Finding];
-  const isRead = use?.direction === "response";
-  const value = level === "major" && schemas ? findWitness(...schemas) : undefined;
+  const isMajor = level === "major";
+  const value = isMajor && schemas ? findWitness(...schemas) : undefined;
   return {
     ...{ location: locationName(stepsOf(pointer)), pointer, level, effect },
     what: [...new Set(decisive.map(({ what }) => what))],
     uses: [...new Set(decisive.flatMap((finding) => finding.use?.name ?? []))],
-    ...(use && { direction: use.direction, concerned: `${use.party} who ${isRead ? "read" : "write"} it` }),
-    isAssumed: level === "major" && !value && !isPromise && (schemas !== undefined || effect === "unknown"),
+    ...(use && {
+      direction: use.direction,
+      concerned: `${use.party} who ${use.direction === "response" ? "read" : "write"} it`,
+    }),
+    isAssumed: isMajor && !value && !isPromise && (schemas !== undefined || effect === "unknown"),
     ...(value && { value }),
   };
 }
+
+const KINDS: Readonly<Record<string, string>> = {
+  responses: "response ",
+  headers: "header ",
+  parameters: "header ",
+};
+const STEPS: Readonly<Record<string, string>> = { properties: ".", responses: " ", headers: " header " };
 
 /** A readable name for the element at a path of a document. Steps that mean nothing to a reader are left out. */
 function locationName([first = "", second = "", third = "", ...rest]: readonly string[]): string {
@@ -79,15 +93,9 @@ function locationName([first = "", second = "", third = "", ...rest]: readonly s
     if (holder in STEPS) return `${STEPS[holder]}${part}`;
     return part === "items" ? "[]" : part === "requestBody" && index === rest.length - 1 ? " body" : "";
   });
+  const method = METHODS.includes(third) ? `${third.toUpperCase()} ` : "";
   if (first === "components") return `${KINDS[second] ?? ""}${third}${steps.join("")}`;
-  const method = first === "paths" && METHODS.includes(third) ? `${third.toUpperCase()} ` : "";
-  if (first === "paths" || first === "webhooks")
-    return `${first === "paths" ? method : "event "}${second}${steps.join("")}`;
+  if (first === "paths") return `${method}${second}${steps.join("")}`;
+  if (first === "webhooks") return `event ${second}${steps.join("")}`;
   return [first, second, third, ...rest].filter((part) => part !== "").join(".");
 }
-const STEPS: Readonly<Record<string, string>> = { properties: ".", responses: " ", headers: " header " };
-const KINDS: Readonly<Record<string, string>> = {
-  responses: "response ",
-  headers: "header ",
-  parameters: "header ",
-};

@@ -1,6 +1,7 @@
+import { assume, type Case, isKnown } from "./cases.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import type { Formula, Key, Term, Type } from "./formula.ts";
-import { all, any, counted, fulfils, has, not, part, TYPES, term, translate, values } from "./formula.ts";
+import { all, fulfils, has, not, part, TYPES, typeOf, values } from "./formula.ts";
 import type { Schema } from "./schema.ts";
 import { allows } from "./values.ts";
 
@@ -109,6 +110,7 @@ export function fewValues(own: Case): unknown[] | undefined {
   const all = { null: [null], boolean: [true, false], integer: integersOf(own) }[own.type as string];
   return (settings<unknown[]>(own, "values")[0] ?? all)?.filter(
     (value) =>
+      typeOf(value) === own.type &&
       [...own.yes].every((one) => allows(one, value) !== false) &&
       [...own.no].every((one) => allows(one, value) !== true),
   );
@@ -170,76 +172,6 @@ function contradictsParts(proof: Proof, own: Case): boolean {
     is === "broken" && !declared.includes(of) && !refutes(proof, formula);
   return [...own.yes].some(isUndeclared);
 }
-
-/** What is known of a value of a type: terms that hold and that don't, choices that are open, and parts that exist somewhere. */
-export type Case = {
-  readonly type: Type;
-  readonly yes: Set<Term>;
-  readonly no: Set<Term>;
-  open: (readonly Formula[])[];
-  readonly later: Term[];
-};
-
-const isSchema = ({ is }: Term) => is === "schema" || is === "goal";
-/** Whether a term is among others; as the goal of a proof, a schema says the same. */
-const includes = (terms: Set<Term>, one: Term) =>
-  terms.has(one) || (isSchema(one) && terms.has(term(one.is === "goal" ? "schema" : "goal", one.of)));
-
-function isKnown({ yes, no }: Case, formula: Formula): boolean {
-  if (typeof formula === "boolean") return formula;
-  return formula.is === "not" ? includes(no, formula.parts[0] as Term) : includes(yes, formula);
-}
-
-/** Adds what a formula says to a case; false when it contradicts what is known. */
-function assume(own: Case, formula: Formula): boolean {
-  if (typeof formula === "boolean") return formula;
-  const { is, of, parts } = formula;
-  if (is === "promise") return assume(own, part(of as string, parts[0] as Formula));
-  if (is === "not") return deny(own, parts[0] as Term);
-  if (is === "all") return parts.every((one) => assume(own, one));
-  if (is === "any") return own.open.push(parts) > 0;
-  if (includes(own.no, formula)) return false;
-  if (includes(own.yes, formula)) return true;
-  own.yes.add(formula);
-  return !isSchema(formula) || assume(own, translate(formula, own.type, true));
-}
-
-function deny(own: Case, formula: Term): boolean {
-  const { is, parts } = formula;
-  if (is === "all") return own.open.push(parts.map(not)) > 0;
-  if (is === "any") return parts.every((one) => assume(own, not(one)));
-  if (includes(own.yes, formula)) return false;
-  if (own.no.has(formula)) return true;
-  own.no.add(formula);
-  if (isSchema(formula)) return assume(own, not(translate(formula, own.type, false)));
-  if (is === "parts") return own.later.push(formula) > 0;
-  return assume(own, DENIED[is]?.(formula as Denied) ?? true);
-}
-
-type Denied = Term & { readonly of: never };
-const bound =
-  (keyword: string, by = 0) =>
-  ({ of }: { readonly of: number }) =>
-    term(keyword, of + by);
-/** What holds when a term doesn't. */
-const DENIED: Readonly<Record<string, (denied: Denied) => Formula>> = {
-  minimum: bound("exclusiveMaximum"),
-  maximum: bound("exclusiveMinimum"),
-  exclusiveMinimum: bound("maximum"),
-  exclusiveMaximum: bound("minimum"),
-  minLength: bound("maxLength", -1),
-  maxLength: bound("minLength", 1),
-  minSize: bound("maxSize", -1),
-  maxSize: bound("minSize", 1),
-  uniqueItems: () => term("minSize", 2),
-  has: ({ of }) => part(of, false),
-  part: ({ of, parts: [formula = true] }) => all([has(of), part(of, not(formula)), formula !== true]),
-  promise: ({ of, parts: [formula = true] }) => formula !== true && term("broken", of, formula),
-  count: ({ of, parts: [formula = true] }) => {
-    const { min, max } = of as { min: number; max?: number };
-    return any([min > 0 && counted(formula, 0, min - 1), max !== undefined && counted(formula, max + 1)]);
-  },
-};
 
 const STRING = fulfils({ type: "string" });
 /** Names that nothing mentions, of a kind: one for each that is distinguished, and one for all the rest. */

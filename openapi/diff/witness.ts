@@ -1,5 +1,6 @@
+import type { Case } from "./cases.ts";
 import { all, type Formula, fulfils, type Key, not, TYPES } from "./formula.ts";
-import type { Case, Proof } from "./proof.ts";
+import type { Proof } from "./proof.ts";
 import {
   casesOf,
   countsOf,

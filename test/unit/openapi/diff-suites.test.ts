@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { isContained } from "../../../openapi/diff/proof.ts";
 import { findChanges } from "../../../openapi/diff/diff.ts";
+import { isContained } from "../../../openapi/diff/proof.ts";
 import { schemaAt } from "../../../openapi/diff/schema.ts";
-import { findWitness } from "../../../openapi/diff/witness.ts";
 
 const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../fixtures/diff/${name}.json`, import.meta.url), "utf8"));
@@ -58,7 +57,7 @@ describe("of each pair of schemas in a file of the JSON Schema test suite", () =
           const broken = values.find((_, at) => valid[one]?.[at] === true && valid[other]?.[at] === false);
           const isCompatible = isContained(base, revision);
           if (broken !== undefined && isCompatible) wrong.push({ base, revision, broken });
-          if (broken !== undefined || (!isCompatible && findWitness(base, revision))) continue;
+          if (broken !== undefined) continue;
           counts.harmless += 1;
           counts.needless += isCompatible ? 0 : 1;
         }
