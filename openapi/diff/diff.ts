@@ -17,25 +17,26 @@ export function findChanges(base: unknown, revision: unknown): Change[] {
 /** Wording, examples, and parts that nothing refers to: a different document needs a different version. */
 function findLeftovers(base: unknown, revision: unknown, found: readonly Finding[]): Finding[] {
   // The version is what the changes are compared with.
-  const reported = new Set([
-    "/info/version",
-    ...found.flatMap(({ pointer, old = pointer }) => [pointer, old]),
-  ]);
-  const around = new Set([...reported].flatMap((pointer) => outersOf(pointer)));
-  return differences(base, revision, "")
-    .filter(
-      (pointer) => !around.has(pointer) && ![pointer, ...outersOf(pointer)].some((one) => reported.has(one)),
-    )
-    .map((pointer) => ({ pointer, what: `${nameAt(pointer)} changed`, effect: "none", level: "patch" }));
-}
-
-const outersOf = (pointer: string) =>
-  Array.from(pointer.matchAll(/\//g), ({ index }) => pointer.slice(0, index)).slice(1);
-
-/** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
-function differences(base: unknown, revision: unknown, pointer: string): string[] {
-  if (base === revision) return [];
-  if (!isNode(base) || !isNode(revision)) return isDeepStrictEqual(base, revision) ? [] : [pointer];
-  const names = new Set([...Object.keys(base), ...Object.keys(revision)]);
-  return [...names].flatMap((name) => differences(base[name], revision[name], pointer + step(name)));
+  const pointers = ["/info/version", ...found.flatMap(({ pointer, old = pointer }) => [pointer, old])];
+  const reported = new Set(pointers);
+  const around = new Set(
+    pointers.flatMap((pointer) =>
+      Array.from(pointer.matchAll(/\//g), ({ index }) => pointer.slice(0, index)),
+    ),
+  );
+  /** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
+  const differences = (before: unknown, after: unknown, pointer: string): string[] => {
+    if (before === after || reported.has(pointer)) return [];
+    if (!isNode(before) || !isNode(after))
+      return around.has(pointer) || isDeepStrictEqual(before, after) ? [] : [pointer];
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return names.flatMap((name) => differences(before[name], after[name], pointer + step(name)));
+  };
+  const left = differences(base, revision, "");
+  return left.map((pointer) => ({
+    pointer,
+    what: `${nameAt(pointer)} changed`,
+    effect: "none",
+    level: "patch",
+  }));
 }

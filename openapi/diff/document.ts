@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
-
 /** An object of a document, as parsed. */
 export type Node = { readonly [name: string]: unknown };
 
@@ -60,44 +58,33 @@ function translate(value: unknown, isOld: boolean): unknown {
   if (typeof node.$ref === "string") return { $ref: node.$ref }; // what stands beside it means nothing in 3.0
   if (node.nullable === true && typeof node.type === "string") node.type = [node.type, "null"];
   if (typeof node.nullable === "boolean") delete node.nullable;
-  for (const [name, exclusive] of [
-    ["minimum", "exclusiveMinimum"],
-    ["maximum", "exclusiveMaximum"],
-  ] as const) {
-    const { [name]: bound, [exclusive]: isExclusive } = node;
-    if (typeof isExclusive !== "boolean") continue;
-    delete node[exclusive];
-    if (isExclusive && bound !== undefined) Object.assign(node, { [exclusive]: bound, [name]: undefined });
+  for (const side of ["Minimum", "Maximum"]) {
+    const [bound, exclusive] = [side.toLowerCase(), `exclusive${side}`];
+    if (node[exclusive] === true) Object.assign(node, { [exclusive]: node[bound], [bound]: undefined });
+    if (typeof node[exclusive] === "boolean") delete node[exclusive];
   }
   return node;
 }
 
 /** The second document, in which all that is the same as in the first, with what it refers to, is the same object. */
 export function share(base: unknown, revision: unknown): unknown {
-  const referencesIn = (value: unknown) =>
-    Array.from((JSON.stringify(value) ?? "").matchAll(/"\$ref":"#([^"]*)"/g), ([, text = ""]) => text);
-  const at = (document: unknown, text: string) => locate(document, decodeURIComponent(text))?.value;
-  const users = new Map(referencesIn([base, revision]).map((text) => [text, [] as string[]]));
-  for (const text of users.keys())
-    for (const used of new Set(referencesIn(at(base, text)))) users.get(used)?.push(text);
-  const touched = new Set(
-    [...users.keys()].filter((text) => !isDeepStrictEqual(at(base, text), at(revision, text))),
-  );
+  const textOf = (value: unknown) => JSON.stringify(value) ?? "";
+  const referencesIn = (text: string) =>
+    Array.from(text.matchAll(/"\$ref":"#([^"]*)"/g), ([, to = ""]) => to);
+  const at = (document: unknown, to: string) => textOf(locate(document, decodeURIComponent(to))?.value);
+  const users = new Map(referencesIn(textOf([base, revision])).map((to) => [to, [] as string[]]));
+  for (const to of users.keys()) for (const used of referencesIn(at(base, to))) users.get(used)?.push(to);
+  const touched = new Set([...users.keys()].filter((to) => at(base, to) !== at(revision, to)));
   // What is added while this runs is visited, too.
-  for (const text of touched) for (const user of users.get(text) ?? []) touched.add(user);
-  const merge = (before: unknown, after: unknown, name = ""): unknown => {
-    if (name === "$ref" && touched.has(String(after).slice(1))) return undefined;
-    if (typeof before !== "object" || typeof after !== "object" || !before || !after) return after;
-    const merged = Object.entries(after).map(
-      ([key, part]) => [key, merge(memberOf(before, key), part, key)] as const,
+  for (const to of touched) for (const user of users.get(to) ?? []) touched.add(user);
+  const merge = (before: unknown, after: unknown): unknown => {
+    const text = textOf(after);
+    if (text === textOf(before) && !referencesIn(text).some((to) => touched.has(to))) return before;
+    if (Array.isArray(after)) return after.map((one, index) => merge(memberOf(before, index), one));
+    if (!isNode(after)) return after;
+    return Object.fromEntries(
+      membersOf(after).map(([name, one]) => [name, merge(memberOf(before, name), one)]),
     );
-    const isSame =
-      merged.length === Object.keys(before).length &&
-      Array.isArray(before) === Array.isArray(after) &&
-      merged.every(([key, part]) => Object.hasOwn(before, key) && part === memberOf(before, key));
-    if (isSame) return before;
-    const own = merged.map(([key, part]) => [key, part ?? memberOf(after, key)] as const);
-    return Array.isArray(after) ? own.map(([, part]) => part) : Object.fromEntries(own);
   };
   return merge(base, revision);
 }

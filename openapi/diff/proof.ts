@@ -14,11 +14,16 @@ export function isContained(sub: Schema, sup: Schema): boolean {
   return refutes(newProof(), difference(sub, sup));
 }
 export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(fulfils(sup, true))]);
-export const newProof = (): Proof => ({ steps: STEPS, open: new Map(), proven: new Map(), lowest: Infinity });
+export const newProof = (steps = STEPS): Proof => ({
+  steps,
+  open: new Map(),
+  proven: new Map(),
+  lowest: Infinity,
+});
 
 /** After as many steps the proof is abandoned, and the answer is no. */
-const STEPS = 3000;
-const DEPTH = 30;
+const STEPS = 4000;
+const DEPTH = 150;
 /** `open` are the questions that wait for parts of the value, and `lowest` is the outermost one that the last answer rests on. */
 export type Proof = {
   steps: number;

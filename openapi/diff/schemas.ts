@@ -6,8 +6,8 @@ import { isContained } from "./proof.ts";
 import { LIST, type Located, referred, type Schema, unify } from "./schema.ts";
 
 type Pair = readonly [base: Located, revision: Located];
-/** What is found in a schema, and the pairs of schemas inside it that apply to other values. */
-type Compared = { readonly findings: Finding[]; readonly inner: Pair[] };
+/** What is found in a schema, and in the schemas inside it that apply to other values. */
+type Compared = { readonly findings: Finding[]; readonly inner: Compared[]; total?: readonly Finding[] };
 type Walk = Compared & { readonly use: Use; readonly seen: Set<unknown> };
 
 const compared = new WeakMap<object, Map<string, Compared>>();
@@ -17,37 +17,39 @@ const compared = new WeakMap<object, Map<string, Compared>>();
  * if it provably breaks nobody, no keyword does, and if that isn't proven, something is major.
  */
 export function compareSchemas(pair: Pair, use: Use): Finding[] {
-  const schemas = inOrder(pair[0].schema, pair[1].schema, use);
-  if (schemas[0] === schemas[1]) return [];
+  if (pair[0].schema === pair[1].schema) return [];
+  const whole = compareOnce(pair, use);
+  whole.total ??= withVerdict(pair, use, whole);
+  return whole.total.map((one) => ({ ...one, use }));
+}
+
+function compareOnce(pair: Pair, use: Use): Compared {
   const known = compared.get(pair[1].document as object) ?? new Map<string, Compared>();
   compared.set(pair[1].document as object, known);
-  const reached = new Map([[keyOf(pair, use), pair]]);
-  const findings: Finding[] = [];
-  // What is added while this runs is visited, too.
-  for (const [key, one] of reached) {
-    const found = known.get(key) ?? compareOne(one, use);
-    known.set(key, found);
-    findings.push(...found.findings);
-    for (const part of found.inner) reached.set(keyOf(part, use), part);
-  }
-  const isDecided = ({ level, schemas, isPromise }: Finding) => level === "major" && schemas && !isPromise;
-  if (isContained(...schemas))
-    return findings.map((one) => ({ ...one, use, level: isDecided(one) ? "minor" : one.level }));
-  const what = "changed, and nothing proves that this breaks nobody";
-  const unproven = { pointer: pair[1].pointer, what, effect: "unknown", level: "major", schemas } as const;
-  const isMajor = findings.some(({ level }) => level === "major");
-  return [...findings, ...(isMajor ? [] : [unproven])].map((one) => ({ ...one, use }));
+  const key = `${pair[0].pointer} ${pair[1].pointer} ${use.direction}`;
+  const walk: Walk = { use, seen: new Set(), findings: [], inner: [] };
+  const found = known.get(key) ?? walk;
+  known.set(key, found);
+  if (found === walk) compare(walk, pair, pair);
+  return found;
 }
-const keyOf = (pair: Pair, { direction }: Use) => `${pair[0].pointer} ${pair[1].pointer} ${direction}`;
+
+function withVerdict(pair: Pair, use: Use, whole: Compared): Finding[] {
+  const reached = new Set([whole]);
+  // What is added while this runs is visited, too.
+  for (const { inner } of reached) for (const one of inner) reached.add(one);
+  const findings = [...reached].flatMap((one) => one.findings);
+  const schemas = inOrder(pair[0].schema, pair[1].schema, use);
+  const isDecided = (one: Finding) => one.level === "major" && one.schemas && !one.isPromise;
+  if (isContained(...schemas))
+    return findings.map((one) => ({ ...one, level: isDecided(one) ? "minor" : one.level }));
+  if (findings.some(({ level }) => level === "major")) return findings;
+  const what = "changed, and nothing proves that this breaks nobody";
+  return [...findings, { pointer: pair[1].pointer, what, effect: "unknown", level: "major", schemas }];
+}
 /** The schema that values are written for, and the one that has to take them. */
 const inOrder = (base: Schema, revision: Schema, { direction }: Use) =>
   direction === "request" ? ([base, revision] as const) : ([revision, base] as const);
-
-function compareOne(pair: Pair, use: Use): Compared {
-  const walk: Walk = { use, seen: new Set(), findings: [], inner: [] };
-  compare(walk, pair, pair);
-  return walk;
-}
 
 function report(
   { use, findings }: Walk,
@@ -112,7 +114,7 @@ function compare(walk: Walk, pair: Pair, whole: Pair): void {
     else if (targets[0] && targets[1]) compare(walk, [targets[0], targets[1]], whole);
     else if (isInBoth && LIST.includes(keyword)) compareBranches(walk, both, keyword, whole);
     else if (isInBoth && WALKED.includes(keyword))
-      walk.inner.push([inner(both[0], keyword), inner(both[1], keyword)]);
+      walk.inner.push(compareOnce([inner(both[0], keyword), inner(both[1], keyword)], walk.use));
     else if (only(old, [keyword]) === only(now, [keyword])) continue;
     else if (rate) for (const effect of rate(...values, walk.use)) report(walk, at, what, effect);
     else reportEffect(walk, at, what, only(old, partners), only(now, partners));
@@ -153,7 +155,7 @@ function compareProperties(walk: Walk, pair: Pair, whole: Pair): void {
     const schemas = inOrder(pair[0].schema, pair[1].schema, walk.use);
     const isThere = locate(pair[1].document, pointer) !== undefined;
     const around = schemasAround(whole[old ? 0 : 1]);
-    if (old && now) walk.inner.push([old, now]);
+    if (old && now) walk.inner.push(compareOnce([old, now], walk.use));
     // Without a type, the schema only limits a field that somebody else may declare.
     else if (!around.some(({ schema }) => memberOf(schema, "type") === "object"))
       reportEffect(walk, pointer, `limit ${old ? "removed" : "added"}`, was.schema, is.schema);

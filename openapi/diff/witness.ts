@@ -1,5 +1,5 @@
 import type { Case } from "./cases.ts";
-import { all, type Formula, fulfils, type Key, not, TYPES } from "./formula.ts";
+import { all, type Formula, fulfils, not, TYPES } from "./formula.ts";
 import type { Proof } from "./proof.ts";
 import {
   casesOf,
@@ -22,11 +22,12 @@ import type { Schema } from "./schema.ts";
 const TRIED = 600;
 const PARTS = 4;
 const DEPTH = 6;
+const NUMERIC = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const TEXTS = "y 2026-01-31T09:30:00Z 2026-01-31 09:30:00Z P1D a@example.com https://example.com/a /a example.com 192.0.2.1 2001:db8::1 3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19 A 1 A1 aaa".split(" "); // biome-ignore format: one line
 
 /** A value that is valid for the first schema and not for the second; undefined when none is found by trying. */
 export function findWitness(valid: Schema, invalid: Schema): { readonly is: unknown } | undefined {
-  const [value] = samplesOf(newProof(), difference(valid, invalid), 1, 0);
+  const [value] = samplesOf(newProof(500), difference(valid, invalid), 1, 0);
   return value === undefined ? undefined : { is: value };
 }
 
@@ -37,10 +38,10 @@ function samplesOf(proof: Proof, formula: Formula, count: number, depth: number)
   for (const type of TYPES)
     for (const own of casesOf(proof, type, formula))
       for (const value of guessesOf(proof, own, depth)) {
-        if (refutes(newProof(), all([fulfils({ const: value }), not(formula)])))
-          found.set(JSON.stringify(value), value);
+        const isOne = refutes(newProof(), all([fulfils({ const: value }), not(formula)]));
+        if (isOne) found.set(JSON.stringify(value), value);
         tried += 1;
-        if (found.size >= count || tried > TRIED) return [...found.values()];
+        if (found.size >= count || tried > TRIED || proof.steps < 0) return [...found.values()];
       }
   return [...found.values()];
 }
@@ -61,41 +62,25 @@ function guessesOf(proof: Proof, own: Case, depth: number): unknown[] {
       ...TEXTS,
     ];
   }
-  const limits = settings<number>(
-    own,
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-  );
-  return [0, ...limits, 1000].flatMap((one) =>
-    [0, 1, -1, 0.5, -0.5, 0.125, 0.0001].map((more) => one + more),
-  );
+  const limits = settings<number>(own, ...NUMERIC);
+  return [0, ...limits, 1000].flatMap((one) => [0, 1, -1, 0.5, -0.5, 0.125, 0.0001].map((by) => one + by));
 }
 
 /** Lists and objects with the parts that they have to have, and then with another value in one place. */
 function wholes(proof: Proof, own: Case, depth: number): unknown[] {
   const size = Math.min(leastSize(own), 200);
-  const items = Array.from({ length: size }, (_, index) => index);
-  const keys: Key[] = own.type === "array" ? items : presentKeys(own);
-  const others = own.type === "array" ? [] : ["y", "y1", "y2"].slice(0, Math.max(0, size - keys.length));
-  const columns = [...keys, ...others].map((key, index) => {
+  const isList = own.type === "array";
+  const others = [...Array(size).keys()].map((index) => (isList ? index : `y${index}`));
+  const keys = isList ? others : [...presentKeys(own), ...others].slice(0, size);
+  const columns = keys.map((key, index) => {
     const contained = countsOf(own).map(({ formula, min }) => index >= min || formula);
     const place = typeof key === "number" ? Math.min(key, furtherIndex(own)) : key;
     return samplesOf(proof, all([partOf(proof, own, place), ...contained]), PARTS, depth);
   });
   if (columns.some((column) => column.length === 0)) return [];
   const simple = columns.map(([first]) => first);
-  const varied = columns.flatMap((column, index) =>
-    column.slice(1).map((value) => simple.with(index, value)),
-  );
-  if (own.type === "array") return [simple, ...varied];
-  const named = samplesOf(proof, fulfils({ type: "string" }), 1, DEPTH);
-  const names = [...keys, ...others].map((key) =>
-    typeof key === "object" ? (samplesOf(proof, key, 1, DEPTH)[0] ?? named[0]) : key,
-  );
-  return [simple, ...varied].map((list) =>
-    Object.fromEntries(list.map((value, index) => [names[index], value])),
-  );
+  const varied = columns.flatMap((column, at) => column.slice(1).map((value) => simple.with(at, value)));
+  if (isList) return [simple, ...varied];
+  const names = keys.map((key) => (typeof key === "object" ? samplesOf(proof, key, 1, DEPTH)[0] : key));
+  return [simple, ...varied].map((list) => Object.fromEntries(list.map((value, at) => [names[at], value])));
 }
