@@ -1,8 +1,8 @@
+import { findChanges } from "../../../openapi/diff/diff.ts";
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { toContract } from "../../../openapi/document/contract.ts";
-import { locate, members, type Node } from "../../../openapi/document/node.ts";
+import type { Node } from "../../../openapi/document/node.ts";
 import { holderOf, isWithin } from "../../../openapi/document/pointer.ts";
-import { PROBLEM_STATUSES } from "../../conformance/assertions.ts";
 import type { Row } from "../../conformance/rows/row.ts";
 import type { DerivedRow } from "../../openapi/rows.ts";
 import type { Calls, Harness } from "./harness.ts";
@@ -31,7 +31,7 @@ export async function detect(
   );
   const parts: Record<string, () => string | undefined | Promise<string | undefined>> = {
     messages: () => first(wrongMessages(toContract(mutated), [...own, ...others])),
-    lists: () => first(wrongLists(mutated)),
+    diff: () => (READ_BY_NO_VALIDATOR.test(mutant.pointer) ? describeChange(document, mutated) : undefined),
     calls: () => harness.findMismatch(mutated, callsNear(mutant, near, suite)),
     "all messages": () => first(wrongMessages(toContract(mutated), suite.messages)),
   };
@@ -41,6 +41,15 @@ export async function detect(
     if (what !== undefined) return { by, what };
   }
   return undefined;
+}
+
+/** Lists that may grow, tags that lead to a branch, and responses to events: `npm run diff` reports their changes. */
+const READ_BY_NO_VALIDATOR = /x-extensible-enum|\/discriminator\/|^\/webhooks\/.*\/responses\//;
+
+/** The first change that a version has to announce. */
+function describeChange(document: Node, mutated: Node): string | undefined {
+  const change = findChanges(document, mutated).find(({ level }) => level !== "patch");
+  return change && `${change.level} in ${change.location}`;
 }
 
 /** Nothing after it is generated. */
@@ -72,39 +81,4 @@ function oneOfEach<Each extends Row>(rows: readonly Each[]): Each[] {
     [operation, status, type, members?.["/paymentStatus"]].join(" "),
   );
   return [...groups.values()].flatMap(([first]) => first ?? []);
-}
-
-/** The values that are sent where later versions may add some, as the decisions list them. */
-const OPEN_LISTS: Readonly<Record<string, readonly string[]>> = {
-  "RefundErrorDetails/properties/errorCode": [
-    ...["PAYMENT_NOT_REFUNDABLE", "CUSTOMER_NOT_DEBITED", "PAYMENT_COVERED", "AMOUNT_EXCEEDS_REFUNDABLE"],
-  ],
-  "ProblemErrorDetails/properties/errorCode": Object.keys(PROBLEM_STATUSES),
-};
-/** The entries for a subscriber's responses: received, ended, and to be delivered again. */
-const RECEIPTS = ["2XX", "410", "default"];
-
-/** Lists that no validator reads: values that may grow, the responses to events, and tags that lead to another branch. */
-function* wrongLists(document: Node): Generator<string> {
-  for (const [pointer, values] of Object.entries(OPEN_LISTS)) {
-    const found = locate(document, `/components/schemas/${pointer}`)[1]["x-extensible-enum"] ?? [];
-    if (differ(found as string[], values)) yield `the values of ${pointer}`;
-  }
-  for (const [event, { post }] of members(document.webhooks)) {
-    if (differ(Object.keys((post as Node).responses ?? {}), RECEIPTS)) yield `the responses to ${event}`;
-  }
-  for (const [name, { oneOf, discriminator = {} }] of members((document.components as Node).schemas)) {
-    const { propertyName = "", mapping = {} } = discriminator as { propertyName?: string; mapping?: object };
-    const branches = ((oneOf ?? []) as Node[]).map(({ $ref }) => {
-      const { properties = {} } = locate(document, String($ref).slice(1))[1];
-      return [(properties as Record<string, Node>)[propertyName]?.const, $ref];
-    });
-    if (differ(branches, Object.entries(mapping))) yield `the tags of ${name}`;
-  }
-}
-
-/** In any order. */
-function differ(found: readonly unknown[], expected: readonly unknown[]): boolean {
-  const sorted = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).toSorted();
-  return JSON.stringify(sorted(found)) !== JSON.stringify(sorted(expected));
 }
