@@ -41,14 +41,6 @@ const INIT = [
 const copyOf = (port: number) =>
   ["pg_basebackup", "-h", "127.0.0.1", "-p", `${port}`, "-U", "postgres", "-R", "-c", "fast"] as const;
 
-type Disk = {
-  readonly folder: string;
-  /** The path of the same files for this process. */
-  readonly seenFromHere: string;
-  /** Wraps a command line so that it runs where the disk is seen. */
-  command(command: readonly string[]): string[];
-};
-
 export type PostgresOptions = {
   /** Writes commits to disk, as in production. */
   readonly durable?: boolean;
@@ -58,8 +50,6 @@ export type PostgresOptions = {
   readonly standbyOf?: number;
   /** Fills its data folder, in place of `initdb`, with the files of another server. */
   readonly fill?: (data: string) => Promise<unknown>;
-  /** For its data: a disk that no other process sees. Only root can start it there. */
-  readonly disk?: Disk | undefined;
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[];
   /** Called with the server's log. */
@@ -75,7 +65,6 @@ export async function startPostgres({
   programs,
   standbyOf,
   fill,
-  disk,
   settings: moreSettings = [],
   onLog,
 }: PostgresOptions = {}): Promise<PostgresServer> {
@@ -90,14 +79,11 @@ export async function startPostgres({
     const home = stores?.path ?? folder;
     for (const entered of new Set([folder, home])) await chmod(entered, 0o755);
     const bin = programs ?? (await copyBinaries(folder));
-    const data = join(disk?.folder ?? home, "data");
-    const seen = join(disk?.seenFromHere ?? home, "data");
-    await mkdir(seen, { mode: 0o700 });
-    if (identity) chownSync(seen, identity.uid, identity.gid);
+    const data = join(home, "data");
+    await mkdir(data, { mode: 0o700 });
+    if (identity) chownSync(data, identity.uid, identity.gid);
     const run = (program: string, args: readonly string[]) =>
-      disk
-        ? spawnOn(disk, [`--chdir=${data}`, ...asUser(identity), join(bin, program), ...args])
-        : spawn(join(bin, program), args, { ...identity, cwd: data });
+      spawn(join(bin, program), args, { ...identity, cwd: data });
 
     const [program, ...args] = standbyOf === undefined ? INIT : copyOf(standbyOf);
     if (fill) await fill(data);
@@ -135,17 +121,6 @@ export async function startPostgres({
     await remove();
     throw error;
   }
-}
-
-function spawnOn(disk: Disk, command: readonly string[]): ChildProcess {
-  const [program = "", ...args] = disk.command(["env", ...command]);
-  return spawn(program, args);
-}
-
-/** A process enters the disk's namespace as root, and changes to this user there. */
-function asUser(identity: { uid: number; gid: number } | undefined): string[] {
-  if (!identity) return [];
-  return ["setpriv", `--reuid=${identity.uid}`, `--regid=${identity.gid}`, "--clear-groups"];
 }
 
 /** The remaining processes of a killed server end by themselves; until then, no other server may use the folder. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { CrowdedError, FullError } from "../../../../server/async/bounded-queue.ts";
 import { ProblemError, unavailable } from "../../../../server/contract/problem.ts";
 import { handleErrors } from "../../../../server/http/error-handler.ts";
-import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
+import { isRefusedWrite, isUnavailable } from "../../../../server/storage/database/unavailable.ts";
 import { serveLocally } from "../../../helpers/network/local-server.ts";
 
 test.each([
@@ -33,3 +33,12 @@ test.each([
 test.each(["EMFILE", "ENFILE", "28P01", "3D000", "55000"])("%s makes a server unavailable", (code) => {
   expect(isUnavailable(Object.assign(new Error(`connect ${code}`), { code }))).toBe(true);
 });
+
+/** A database that is read-only, and one on a full disk. */
+test.each(["25006", "53100"])(
+  "%s says that the database takes no writes, and that it is unavailable",
+  (code) => {
+    const error = Object.assign(new Error("refused"), { code });
+    expect([isRefusedWrite(error), isUnavailable(error)]).toEqual([true, true]);
+  },
+);
