@@ -403,7 +403,7 @@ export interface paths {
         post: operations["armFault"];
         /**
          * Clear all faults
-         * @description Ends the faults that are armed, and forgets those that are used up. Deliveries that `LATE` or `OUT_OF_ORDER` holds stay due when they are.
+         * @description Ends the faults that are armed, and forgets those that are used up. Deliveries that `LATE` holds stay due when they are.
          */
         delete: operations["clearFaults"];
         options?: never;
@@ -1368,7 +1368,6 @@ export interface components {
          *     Of deliveries:
          *
          *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
-         *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first. Should the others not come, they are sent an hour later by the sandbox's clock.
          *     - `LATE`: held for so many `hours` of the sandbox's clock.
          *     - `NEVER`: not sent, and `EXHAUSTED` at once.
          *     - `WRONG_SECRET`: signed with another secret.
@@ -1377,7 +1376,7 @@ export interface components {
          *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
          * @enum {string}
          */
-        FaultKind: "UNAVAILABLE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "REFUNDS_HELD" | "SLOW" | "CLOSED_BEFORE" | "CLOSED_AFTER" | "TRUNCATED" | "BAD_GATEWAY" | "TWICE" | "OUT_OF_ORDER" | "LATE" | "NEVER" | "WRONG_SECRET" | "TAMPERED" | "STALE_TIMESTAMP" | "UNKNOWN_EVENT";
+        FaultKind: "UNAVAILABLE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "REFUNDS_HELD" | "SLOW" | "CLOSED_BEFORE" | "CLOSED_AFTER" | "TRUNCATED" | "BAD_GATEWAY" | "TWICE" | "LATE" | "NEVER" | "WRONG_SECRET" | "TAMPERED" | "STALE_TIMESTAMP" | "UNKNOWN_EVENT";
         /** @description A call or a delivery that a fault happened to. */
         FaultHit: {
             /**
@@ -1411,7 +1410,6 @@ export interface components {
              *     Of deliveries:
              *
              *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
-             *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first. Should the others not come, they are sent an hour later by the sandbox's clock.
              *     - `LATE`: held for so many `hours` of the sandbox's clock.
              *     - `NEVER`: not sent, and `EXHAUSTED` at once.
              *     - `WRONG_SECRET`: signed with another secret.
@@ -1479,7 +1477,6 @@ export interface components {
              *     Of deliveries:
              *
              *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
-             *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first. Should the others not come, they are sent an hour later by the sandbox's clock.
              *     - `LATE`: held for so many `hours` of the sandbox's clock.
              *     - `NEVER`: not sent, and `EXHAUSTED` at once.
              *     - `WRONG_SECRET`: signed with another secret.
@@ -1490,7 +1487,7 @@ export interface components {
             kind: components["schemas"]["FaultKind"];
             /**
              * Format: int32
-             * @description To how many calls or deliveries it happens; 1 when left out, and 2 for `OUT_OF_ORDER`, which needs at least 2.
+             * @description To how many calls or deliveries it happens; 1 when left out.
              */
             times?: number;
             /**

@@ -57,8 +57,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   const changes = createChanges(http.draining);
   const coverage = createCoverage(readDocument("openapi"));
   const faults = createFaultList(changes, clock.realNow);
-  const onAccepted = coverage.meetEvent;
-  const deliveryFaults = createDeliveryFaults({ list: faults, store, clock, logger, onAccepted });
+  const deliveryFaults = createDeliveryFaults(faults, coverage.meetEvent);
   const tomorrow = createTomorrow({ store, clock, changes, logger });
   const further = Array.from({ length: workers }, (_, index): SandboxMerchant => `worker${index + 1}`);
   if (tomorrowSeed !== undefined) await tomorrow.switchOn(TOMORROW_MERCHANT, tomorrowSeed);

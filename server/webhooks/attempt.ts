@@ -23,10 +23,9 @@ export type ToRequest = (
   secretKeys: readonly string[],
 ) => Pick<WebhookRequest, "headers" | "body">;
 
-/** Makes attempts instead of `makeAttempt`, as a sandbox does, and is called after the result of each is recorded. */
+/** Makes attempts instead of `makeAttempt`, as a sandbox does. */
 export type AttemptsOf = {
   makeAttempt(attempt: Attempt, options: AttemptOptions): Promise<MadeAttempt>;
-  onRecorded(attempt: Attempt): void;
 };
 
 /** HTTP defines no larger status; such a response counts as one without a status. */

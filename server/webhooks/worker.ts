@@ -130,7 +130,6 @@ export class Worker {
       if (!result || (signal.aborted && result.status === null)) await store.releaseClaim(attempt);
       else if (await store.recordAttempt({ ...attempt, ...result, endedAt: realNow() })) {
         onAttempt(result, attempt);
-        attempts?.onRecorded(attempt);
         if (logger.isLevelEnabled("info")) logger.info(toLogged(attempt, result), "delivery");
         await this.#notePace(attempt, result);
       }

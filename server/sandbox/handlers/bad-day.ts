@@ -70,7 +70,7 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
     const name = `${merchant} ${requestKey}`;
     if (operation !== "issueRefund" || seen.has(name)) return undefined;
     seen.add(name);
-    return { plan: toPlan(day), number: 1, group: day, note: () => {} };
+    return { plan: toPlan(day), note: () => {} };
   };
 
   /** Whether a later event of the same resource was accepted meanwhile. */
@@ -85,8 +85,7 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
 
   return {
     take,
-    wrap: ({ makeAttempt: make, onRecorded }: AttemptsOf): AttemptsOf => ({
-      onRecorded,
+    wrap: ({ makeAttempt: make }: AttemptsOf): AttemptsOf => ({
       async makeAttempt(attempt, options) {
         const send = (one = attempt) => sendWatched(one, () => make(one, options));
         if (kind === "NEVER") return hold(kind, options, { kind: "exhausted" });

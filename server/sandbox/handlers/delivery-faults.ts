@@ -1,7 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { Logger } from "pino";
-import type { DomainClock } from "../../domain/clock.ts";
-import type { Store } from "../../storage/store.ts";
 import type { Attempt } from "../../storage/webhooks/claims.ts";
 import {
   type AttemptOptions,
@@ -14,15 +11,6 @@ import {
 import { signDelivery } from "../../webhooks/sign-delivery.ts";
 import type { FaultList, TakenFault } from "./faults.ts";
 import type { FaultKind } from "./kinds.ts";
-
-type Parts = {
-  list: Pick<FaultList, "take">;
-  store: Pick<Store, "redeliver">;
-  clock: DomainClock;
-  logger: Logger;
-  /** Called after each attempt that its receiver accepted. */
-  onAccepted: (merchant: string, payload: string) => void;
-};
 
 export type DeliveryFaults = AttemptsOf & {
   /** The fault that happened to an attempt, and whether its headers were those of an ordinary one. */
@@ -48,35 +36,27 @@ export const FORGED: Partial<Record<FaultKind, ToRequest>> = {
   },
 };
 
-/** Makes the attempts of deliveries as the faults say that are armed for their merchants. */
-export function createDeliveryFaults(parts: Parts): DeliveryFaults {
+/**
+ * Makes the attempts of deliveries as the faults say that are armed for their merchants.
+ * @param onAccepted called after each attempt that its receiver accepted
+ */
+export function createDeliveryFaults(
+  list: Pick<FaultList, "take">,
+  onAccepted: (merchant: string, payload: string) => void,
+): DeliveryFaults {
   const remembered = new Map<string, AttemptFault>();
-  const disorder = createDisorder(parts);
 
-  const make = async (
-    attempt: Attempt,
-    options: AttemptOptions,
-    { plan, number, group, note }: TakenFault,
-  ) => {
+  const make = async (attempt: Attempt, options: AttemptOptions, { plan, note }: TakenFault) => {
     const send = async (sent: Attempt, toRequest?: ToRequest) => {
       const made = await makeAttempt(sent, options, toRequest);
       note(made.status);
       return made;
     };
-    const { kind, times, hours } = plan;
+    const { kind, hours } = plan;
     const forge = FORGED[kind];
     if (forge) return send(attempt, forge);
     if (kind === "NEVER") return hold(kind, options, { kind: "exhausted" });
     if (kind === "LATE") return hold(kind, options, { kind: "retry", afterMs: (hours ?? 0) * HOUR_MS });
-    if (kind === "OUT_OF_ORDER") {
-      // Should the others never come, it is sent an hour later.
-      if (number < times) {
-        disorder.hold(group, attempt);
-        return hold(kind, options, { kind: "retry", afterMs: HOUR_MS });
-      }
-      disorder.releaseAfter(group, attempt);
-      return send(attempt);
-    }
     if (kind === "UNKNOWN_EVENT") return send(toUnknownEvent(attempt)).then(() => send(attempt));
     const first = await send(attempt);
     const second = await send(attempt); // TWICE
@@ -85,9 +65,9 @@ export function createDeliveryFaults(parts: Parts): DeliveryFaults {
 
   return {
     async makeAttempt(attempt, options) {
-      const taken = parts.list.take(attempt);
+      const taken = list.take(attempt);
       const made = await (taken ? make(attempt, options, taken) : makeAttempt(attempt, options));
-      if (made.error === null) parts.onAccepted(attempt.merchant, attempt.payload);
+      if (made.error === null) onAccepted(attempt.merchant, attempt.payload);
       if (!taken) return made;
       const { kind } = taken.plan;
       const usualHeaders = made.status !== null && (kind === "TAMPERED" || !FORGED[kind]);
@@ -96,7 +76,6 @@ export function createDeliveryFaults(parts: Parts): DeliveryFaults {
       if (oldest !== undefined && remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
       return made;
     },
-    onRecorded: disorder.onRecorded,
     find: (webhookId, at) => remembered.get(toKey(webhookId, at)),
   };
 }
@@ -122,40 +101,3 @@ const toUnknownEvent = (attempt: Attempt): Attempt => ({
   webhookId: `msg_${randomUUID()}`,
   payload: JSON.stringify({ ...JSON.parse(attempt.payload), type: "sandbox.unknown_event" }),
 });
-
-type Held = Pick<Attempt, "merchant" | "webhookId">;
-
-/** Holds deliveries until the last one of their group was sent, then sends them one by one, the latest first. */
-function createDisorder({ store, clock, logger }: Parts) {
-  const groups = new Map<object, Held[]>();
-  const waiting = new Map<string, () => void>();
-  const nextRecorded = (webhookId: string) =>
-    new Promise<void>((resolve) => void waiting.set(webhookId, resolve));
-
-  async function release(held: readonly Held[]): Promise<void> {
-    for (const { merchant, webhookId } of held.toReversed()) {
-      const sent = nextRecorded(webhookId);
-      const delivery = await store.redeliver({ merchant, webhookId, now: await clock.now() });
-      if (delivery) await sent;
-      else waiting.delete(webhookId); // its subscription has ended
-    }
-  }
-
-  return {
-    hold(group: object, { merchant, webhookId }: Attempt) {
-      groups.set(group, [...(groups.get(group) ?? []), { merchant, webhookId }]);
-    },
-    releaseAfter(group: object, { webhookId }: Attempt) {
-      const held = groups.get(group) ?? [];
-      groups.delete(group);
-      nextRecorded(webhookId)
-        .then(() => release(held))
-        .catch((error: unknown) => logger.warn({ err: error }, "can't send what a fault has held"));
-    },
-    onRecorded({ webhookId }: Attempt) {
-      const resolve = waiting.get(webhookId);
-      waiting.delete(webhookId);
-      resolve?.();
-    },
-  };
-}

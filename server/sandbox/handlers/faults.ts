@@ -8,22 +8,18 @@ import { type FaultPlan, isOfCalls, toPlan, violationsOf } from "./kinds.ts";
 type Fault = SandboxSchemas["Fault"];
 type FaultHit = SandboxSchemas["FaultHit"];
 
-/** The most faults that are kept of a merchant, and the most of its hits that are kept of each. */
+/** The most faults that are kept of a merchant, the latest, and the most of its hits that are kept of each. */
 const [MAX_FAULTS, MAX_HITS] = [100, 20];
 
 /** A call or a delivery that a fault may happen to. */
 export type Occasion = { merchant: string } & (
   | { operation: string; requestKey: unknown; requestId: string }
-  | { webhookId: string; subscriptionKey: string }
+  | { webhookId: string }
 );
 
 /** A fault that happens to a call or a delivery, which notes its statuses here as they come. */
 export type TakenFault = {
   readonly plan: FaultPlan;
-  /** Numbers the hits of one fault, from 1. */
-  readonly number: number;
-  /** The same for every hit of one fault. */
-  readonly group: object;
   note(status: number | null): void;
 };
 
@@ -36,11 +32,8 @@ export type FaultList = {
 };
 
 type Armed = Fault & {
-  readonly merchant: string;
   /** The deliveries that it happened to: it happens to each once. */
   readonly webhookIds: Set<string>;
-  /** The subscription whose deliveries it brings out of order. */
-  subscriptionKey?: string;
 };
 
 /** @param realNow real time */
@@ -48,23 +41,6 @@ export function createFaultList(changes: Pick<Changes, "notify">, realNow: () =>
   /** Of each merchant, the oldest first. */
   const faults = new Map<string, Armed[]>();
   const of = (merchant: string) => faults.get(merchant) ?? [];
-
-  function arm(merchant: string, plan: FaultPlan): Fault | undefined {
-    const kept = [...of(merchant)];
-    const used = kept.findIndex(({ remaining }) => remaining === 0);
-    if (kept.length >= MAX_FAULTS) {
-      if (used === -1) return undefined;
-      kept.splice(used, 1);
-    }
-    const faultId = `flt_${randomUUID()}`;
-    const fault: Armed = {
-      ...{ faultId, ...plan, remaining: plan.times, armedAt: realNow().toISOString(), hits: [] },
-      ...{ merchant, webhookIds: new Set() },
-    };
-    faults.set(merchant, [...kept, fault]);
-    changes.notify(["requests"], merchant);
-    return toBody(fault);
-  }
 
   function take(occasion: Occasion): TakenFault | undefined {
     const fault = of(occasion.merchant).find((one) => one.remaining > 0 && fits(one, occasion));
@@ -74,14 +50,11 @@ export function createFaultList(changes: Pick<Changes, "notify">, realNow: () =>
     if ("webhookId" in occasion) {
       hit.webhookId = occasion.webhookId;
       fault.webhookIds.add(occasion.webhookId);
-      fault.subscriptionKey ??= occasion.subscriptionKey;
     } else hit.requestId = `urn:uuid:${occasion.requestId}`;
     fault.hits = [hit, ...fault.hits].slice(0, MAX_HITS);
     changes.notify(["requests"], occasion.merchant);
     return {
       plan: fault,
-      number: fault.times - fault.remaining,
-      group: fault,
       note(status) {
         hit.statuses.push(status);
         changes.notify(["requests"], occasion.merchant);
@@ -101,10 +74,16 @@ export function createFaultList(changes: Pick<Changes, "notify">, realNow: () =>
       async armFault({ merchant, body }) {
         const violations = violationsOf(body);
         if (violations.length > 0) return invalidRequest(violations);
-        const fault = arm(merchant, toPlan(body));
-        if (fault) return { status: 201, body: fault };
-        const message = `would be one of more than ${MAX_FAULTS} armed faults; clear them first`;
-        return invalidRequest([{ pointer: "", message }]);
+        const plan = toPlan(body);
+        const armed = {
+          faultId: `flt_${randomUUID()}`,
+          remaining: plan.times,
+          armedAt: realNow().toISOString(),
+        };
+        const fault: Armed = { ...armed, ...plan, hits: [], webhookIds: new Set() };
+        faults.set(merchant, [...of(merchant), fault].slice(-MAX_FAULTS));
+        changes.notify(["requests"], merchant);
+        return { status: 201, body: toBody(fault) };
       },
       async listFaults({ merchant }) {
         return { status: 200, body: { items: of(merchant).toReversed().map(toBody) } };
@@ -118,13 +97,8 @@ export function createFaultList(changes: Pick<Changes, "notify">, realNow: () =>
 }
 
 function fits(fault: Armed, occasion: Occasion): boolean {
-  const { kind, operation, requestKey, webhookIds, subscriptionKey } = fault;
-  if ("webhookId" in occasion) {
-    if (isOfCalls(kind) || webhookIds.has(occasion.webhookId)) return false;
-    return (
-      kind !== "OUT_OF_ORDER" || (subscriptionKey ?? occasion.subscriptionKey) === occasion.subscriptionKey
-    );
-  }
+  const { kind, operation, requestKey, webhookIds } = fault;
+  if ("webhookId" in occasion) return !isOfCalls(kind) && !webhookIds.has(occasion.webhookId);
   return (
     isOfCalls(kind) &&
     (kind !== "REFUNDS_HELD" || occasion.operation === "issueRefund") &&
@@ -133,6 +107,6 @@ function fits(fault: Armed, occasion: Occasion): boolean {
   );
 }
 
-function toBody({ merchant: _merchant, webhookIds: _ids, subscriptionKey: _key, ...fault }: Armed): Fault {
+function toBody({ webhookIds: _ids, ...fault }: Armed): Fault {
   return fault;
 }

@@ -29,9 +29,6 @@ const DEFAULTS: Partial<Record<FaultKind, Partial<Record<Setting, number>>>> = {
 };
 const NO_SETTINGS: Settings = { retryAfter: null, delayMs: null, hours: null };
 
-/** Out of order takes two. */
-const leastTimes = (kind: FaultKind) => (kind === "OUT_OF_ORDER" ? 2 : 1);
-
 /** What a fault is made of, beside what it has done. */
 export type FaultPlan = Pick<
   SandboxSchemas["Fault"],
@@ -43,20 +40,14 @@ export const isOfCalls = (kind: FaultKind): kind is CallFaultKind =>
   (CALL_KINDS as readonly FaultKind[]).includes(kind);
 
 /** A fault with all its settings. The body is valid by its schema; `violationsOf` says whether its fields fit each other. */
-export function toPlan({
-  kind,
-  times = leastTimes(kind),
-  operation,
-  requestKey,
-  ...set
-}: NewFault): FaultPlan {
+export function toPlan({ kind, times = 1, operation, requestKey, ...set }: NewFault): FaultPlan {
   const settings = { ...NO_SETTINGS, ...DEFAULTS[kind], ...set };
   return { kind, times, operation: operation ?? null, requestKey: requestKey ?? null, ...settings };
 }
 
 /** What is wrong with a fault whose fields are each valid: those that its kind does not have, and those that exclude each other. */
 export function violationsOf(fault: NewFault): Violation[] {
-  const { kind, times, operation, requestKey } = fault;
+  const { kind, operation, requestKey } = fault;
   const known = [
     "kind",
     "times",
@@ -66,9 +57,6 @@ export function violationsOf(fault: NewFault): Violation[] {
   const unknown = Object.keys(fault).filter((name) => !known.includes(name));
   return [
     ...unknown.map((name) => ({ pointer: `/${name}`, message: `is not a setting of ${kind}; leave it out` })),
-    ...(times !== undefined && times < leastTimes(kind)
-      ? [{ pointer: "/times", message: `must be at least ${leastTimes(kind)} for ${kind}` }]
-      : []),
     ...(operation === "subscribeToWebhooks" && requestKey !== undefined
       ? [
           {

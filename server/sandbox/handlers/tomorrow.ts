@@ -119,8 +119,7 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
 
     revisePayload,
 
-    before: ({ makeAttempt, onRecorded }) => ({
-      onRecorded,
+    before: ({ makeAttempt }) => ({
       async makeAttempt(attempt, options) {
         await decide(attempt).catch((error: unknown) =>
           logger.warn({ err: error, webhookId: attempt.webhookId }, "no further events follow"),

@@ -7,7 +7,6 @@ import {
   type Receiver,
   type Responder,
   startReceiver,
-  until,
 } from "../../helpers/receiver.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
@@ -132,44 +131,6 @@ describe("a fault of deliveries", () => {
 
     expect((await receiver.first(1)).map(verdict)).toEqual(["authentic"]);
   });
-
-  test.each(["one by one", "at once"])(
-    "OUT_OF_ORDER sends the last of three first, issued %s",
-    async (how) => {
-      /** The most deliveries that each receiver has had open at a time. */
-      const most = [0, 0];
-      // So slow that another delivery would come meanwhile, if it were sent; its calls may outlast the test.
-      const busy = (index: 0 | 1, open = { count: 0 }): Responder => {
-        return async (response) => {
-          open.count += 1;
-          most[index] = Math.max(most[index] ?? 0, open.count);
-          for (let count = 0; count < 10; count += 1) await acme.deliveries().catch(() => []);
-          open.count -= 1;
-          response.writeHead(204).end();
-        };
-      };
-      await using receiver = await start(busy(0), { kind: "OUT_OF_ORDER", times: 3 });
-      await using other = await startReceiver(busy(1));
-      await acme.subscribe(other.url, { secretKey, subscriptionDetails: REFUNDS });
-
-      if (how === "at once") await Promise.all([acme.refund(), acme.refund(), acme.refund()]);
-      else {
-        for (let count = 1; count <= 3; count += 1) {
-          await acme.refund();
-          await until(async () => (await hits())?.length === count);
-        }
-      }
-      const all = await Promise.all([receiver.first(3), other.first(3)]);
-
-      const taken = (await hits())?.map(({ webhookId }) => webhookId);
-      // Either subscription may have been the first to be served.
-      const index = all.findIndex((some) => some.some(({ webhookId }) => webhookId === taken?.[0]));
-      const received = all[index] ?? [];
-      expect(received.map(({ webhookId }) => webhookId)).toEqual(taken); // hits have the latest first, too
-      expect(most[index]).toBe(1);
-      expect(received.map(verdict)).toEqual(Array(3).fill("authentic"));
-    },
-  );
 
   test("happens to the deliveries of its merchant only, to each once, and not after it was cleared", async () => {
     await using receiver = await start(verify, { kind: "WRONG_SECRET", times: 1000 });
