@@ -27,13 +27,14 @@ const BELIEFS = { preconditions: [given<CallerOptions>("state")], guide: READ, a
 export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the system believes", BELIEFS, [
   agreement("lostAfter", {
     id: "state.lost",
+    after: ["refund.reference"],
     name: "takes the 409 with its own refund for this refund",
     sources: ["D09", "7.5"],
     guide: REPEAT,
   }),
   agreement("unfinished", {
     id: "state.unfinished",
-    after: ["state.lost", "lost.unfinished"],
+    after: ["refund.reference", "state.lost", "lost.unfinished"],
     cases: ["own-pay/OwnPay#222"],
     name: "knows its refund when it is run again for one that it did not finish",
     sources: ["D09"],
@@ -96,6 +97,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
   },
   {
     id: "state.overtaken",
+    after: ["lost.slow", "state.fails-later"],
     cases: ["Automattic/woocommerce-payments#3520"],
     name: "keeps what an event says that comes before the response",
     sources: ["D21", "D20"],

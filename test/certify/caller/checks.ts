@@ -114,7 +114,7 @@ const lost = defineGroup<CallerOptions, CallerKit>(
     }),
     oneRefund("atOnce", "all runs are for one decision to refund", {
       id: "lost.at-once",
-      after: ["lost.unfinished"],
+      after: ["lost.slow", "lost.unfinished"],
       cases: ["openfoodfoundation/openfoodnetwork#6330"],
       name: "makes one refund when it is run several times at the same moment",
       sources: ["D09", "2.8"],
@@ -122,6 +122,7 @@ const lost = defineGroup<CallerOptions, CallerKit>(
     }),
     oneRefund("silent", "the service had made it, although it never responds", {
       id: "lost.silent",
+      after: ["lost.slow"],
       cases: ["akash-network/console#3449"],
       name: "does not wait for ever for a response, and makes no second refund",
       sources: ["D34", "D09"],

@@ -26,6 +26,7 @@ const ENDLESS_WAIT_MS = 20;
 /** Creates a program that issues refunds; it resolves with the status, if it is known. */
 export function createCaller(has: (mistake: Mistake) => boolean) {
   const isEndless = has("caller: repeats for ever, from a queue");
+  let timedOut = false;
   const isPatient = has("caller: waits for ever for a response");
   const isHasty = has("caller: makes a new requestKey after a timeout, in a queue");
   const maxAttempts = isEndless
@@ -43,7 +44,7 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
       if (response === undefined) {
         if (attempt === maxAttempts && has("caller: takes a lost response for a failure"))
           return "TERMINAL_FAILED";
-        if (isHasty || has("caller: makes a new requestKey for each attempt")) key = randomUUID();
+        if (timedOut || has("caller: makes a new requestKey for each attempt")) key = randomUUID();
       } else if (response.status === 201) return toFirstStatus(response.body);
       else if (response.status === 409) return toExisting(order, response.body);
       else if (response.status === 404 && !has("caller: repeats a 404")) return undefined;
@@ -91,7 +92,8 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
       }
       if (has("caller: reads each response as JSON")) return { status: 400, retryAfter, body: undefined };
       return { status: response.status, retryAfter, body: undefined };
-    } catch {
+    } catch (error) {
+      timedOut = isHasty && (error as Error).name === "TimeoutError";
       return undefined;
     }
   }
