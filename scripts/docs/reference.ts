@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readContract, type Source } from "../../openapi/document/contract.ts";
-import { isNode, walk } from "../../openapi/document/node.ts";
+import { follow, isNode, walk } from "../../openapi/document/node.ts";
 import { withTempDir } from "../command/files.ts";
 import { runRedocly } from "../command/redocly.ts";
 import { ROOT } from "../command/root.ts";
@@ -36,6 +36,7 @@ export async function renderReference(name: ReferenceName): Promise<string> {
   info.description = String(info.description).replaceAll(SITE, "");
   if (externalDocs) externalDocs.url = String(externalDocs.url).replace(SITE, "");
   addBadges(document);
+  tellChoices(document);
   const html = await withTempDir(async (folder) => {
     const [source, template, output] = ["document.json", "template.hbs", "index.html"].map((file) =>
       join(folder, file),
@@ -55,13 +56,11 @@ function readTemplate(): string {
   return read("reference.hbs").replace("{{{styles}}}", () => styles);
 }
 
-/** Hides a pattern that says nothing, the missing type of a choice, and conditions, because Redoc shows each branch as another schema. */
+/** Hides a pattern that says nothing, and conditions, because Redoc shows each branch as another schema. */
 function hideNoise(document: Draft): void {
   for (const { part } of walk(document, DATA)) {
     if (!isNode(part)) continue;
     if (part.pattern === TEXT_PATTERN) delete (part as Draft).pattern;
-    // Redoc calls a choice without a type "any".
-    if ("oneOf" in part && part.type === undefined) (part as Draft).type = "object";
     if (!("if" in part && "then" in part)) continue;
     for (const keyword of ["if", "then", "else"]) delete (part as Draft)[keyword];
   }
@@ -91,6 +90,18 @@ function addToValues(schema: Draft, values: Readonly<Record<string, Source[]>>):
   }
   if (description !== "") schema.description = description;
   if (Object.keys(apart).length > 0) schema["x-enumDescriptions"] = apart;
+}
+
+/** Puts the text of a choice before that of each branch, because Redoc shows only the branches, and of a tagged choice not even their titles. */
+function tellChoices(document: Draft): void {
+  for (const { part } of walk(document, DATA)) {
+    if (!isNode(part) || !Array.isArray(part.oneOf) || part.description === undefined) continue;
+    delete (part as Draft).discriminator;
+    for (const reference of part.oneOf) {
+      const branch: Draft = follow(document, reference);
+      branch.description = `${part.description}\n\n${branch.description ?? ""}`.trimEnd();
+    }
+  }
 }
 
 /** Links to the clauses and decisions that an element comes from, and to those that a decision fills. */
