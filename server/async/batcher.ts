@@ -2,19 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import DataLoader from "dataloader";
 import pLimit from "p-limit";
 
-/** Called with what a run does, and its number of items. */
-export type OnRun = (name: string, items: number) => void;
-
 export type BatcherOptions<Item, Result> = {
-  /** What a run does, such as `save refunds`, for the metrics. */
-  readonly name?: string;
-  readonly onRun?: OnRun | undefined;
   /** The largest number of items in one run; by default 200, for a statement that writes up to 1 KiB for each. */
   readonly maxBatchSize?: number;
-  /** How many runs may be under way at a time; 1 by default. */
-  readonly concurrency?: number;
-  /** Items with different keys never share a run, and never wait for each other. Without it, all items may share one. */
-  readonly keyOf?: ((item: Item) => string) | undefined;
   /** Does the work of an item after a run for several has failed; by default a run of its own. */
   readonly runAlone?: (item: Item) => Promise<Result>;
   /** Whether an error means that a run was abandoned early; then even the only item of a run is run again. */
@@ -34,39 +24,18 @@ type Entry<Item> = { readonly item: Item; readonly signal: AbortSignal | undefin
 type TakeResult<Result> = () => Promise<Result>;
 
 /**
- * Runs work for many items at once: the items that are added in one turn of the event loop, or while there is no room for
- * another run, share the next run. There is no timer: a lone item is run at once. When a run for several items fails, each of
- * them is run alone, so that one bad item does not fail the others.
+ * Runs work for many items at once, in one run at a time: the items that are added in one turn of the event loop, or during a run,
+ * share the next one. There is no timer: a lone item is run at once. When a run for several items fails, each of them is run alone,
+ * so that one bad item does not fail the others.
  * @param run resolves with the results in the order of the items
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { keyOf, ...options }: BatcherOptions<Item, Result> = {},
+  options: BatcherOptions<Item, Result> = {},
 ): AddToBatch<Item, Result> {
-  if (!keyOf) return createOneBatcher(run, options);
-  /** The batches with items under way. */
-  const batchers = new Map<string, { readonly add: AddToBatch<Item, Result>; items: number }>();
-  return async (item, signal) => {
-    const key = keyOf(item);
-    const batcher = batchers.get(key) ?? { add: createOneBatcher(run, options), items: 0 };
-    batchers.set(key, batcher);
-    batcher.items += 1;
-    try {
-      return await batcher.add(item, signal);
-    } finally {
-      batcher.items -= 1;
-      if (batcher.items === 0) batchers.delete(key);
-    }
-  };
-}
-
-function createOneBatcher<Item, Result>(
-  run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { maxBatchSize = 200, concurrency = 1, ...options }: Omit<BatcherOptions<Item, Result>, "keyOf">,
-): AddToBatch<Item, Result> {
-  const { name = "batch", onRun = () => {} } = options;
-  const { runAlone = async (item) => (await run([item]))[0] as Result, isAbandoned = () => false } = options;
-  const limit = pLimit(concurrency);
+  const { maxBatchSize = 200, isAbandoned = () => false } = options;
+  const { runAlone = async (item) => (await run([item]))[0] as Result } = options;
+  const limit = pLimit(1);
   /** The run that was begun last; it never rejects. */
   let begun: Promise<unknown> = Promise.resolve();
 
@@ -80,7 +49,6 @@ function createOneBatcher<Item, Result>(
   async function runShared(entries: readonly Entry<Item>[]): Promise<Map<Entry<Item>, TakeResult<Result>>> {
     if (entries.length === 0) return new Map();
     try {
-      onRun(name, entries.length);
       const results = await run(entries.map(({ item }) => item));
       return new Map(entries.map((entry, index) => [entry, async () => results[index] as Result]));
     } catch (error) {
@@ -94,7 +62,7 @@ function createOneBatcher<Item, Result>(
     }
   }
 
-  /** Starts a batch when there is room for a run, so that more items can join it until then. */
+  /** Starts a batch when no run is under way, so that more items can join it until then. */
   async function start(dispatch: () => void): Promise<void> {
     // The embedded store works in this thread, so items can be added only between its statements.
     await setImmediate();

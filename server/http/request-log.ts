@@ -66,7 +66,7 @@ export function logRequests(
         status: response.writableFinished ? response.statusCode : ("aborted" as const),
         milliseconds: Math.round(performance.now() - startedAt),
       };
-      observe({ ...outcome, traceId: traceIdOf(response.locals.trace) });
+      observe(outcome);
       if (outcome.status === 401 && !response.locals.caller && isTooMany()) return;
       if (logger.isLevelEnabled("info"))
         logger.info({ ...toContext(request, response), ...outcome }, "request");

@@ -1,9 +1,10 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 
+/** Counts by their states. */
+type Counts = Readonly<Record<string, number>>;
 type Backlog = {
-  readonly deliveries: { readonly due: number; readonly later: number; readonly inHand: number };
-  /** Live subscriptions, by how their receivers responded last. */
-  readonly subscriptions: Readonly<Record<"responding" | "silent" | "unproven", number>>;
+  readonly deliveries: Counts;
+  readonly subscriptions: Counts;
   readonly oldestDeliverySeconds: number;
   readonly oldestRefundSeconds: number;
 };
@@ -17,7 +18,7 @@ export type GaugeSources = {
   /** The result of the last `npm run admin -- check`, if there is one. Rejects when the database can't be read. */
   lastCheck(): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined>;
   /** Undefined where there is no pool. */
-  poolUsage(): Readonly<Record<"inUse" | "idle" | "waiting", number>> | undefined;
+  poolUsage(): Counts | undefined;
   requestsInFlight(): number;
   /** How many refunds wait for locked payments, or for their turn to do so. */
   refundsWaiting(): number;
@@ -31,18 +32,32 @@ export type GaugeSources = {
 
 /** Gauges are read at each scrape. Without a database, its gauges are left out, and `database_up` is 0. */
 export function registerGauges(registers: Registry[], sources: GaugeSources): void {
-  registerBacklog(registers, sources);
-  registerLastCheck(registers, sources);
-  registerPool(registers, sources);
-  registerWaiting(registers, sources);
-  registerKeys(registers, sources);
-  registerClock(registers, sources);
-}
+  type Read<Value> = () => Value | undefined | Promise<Value | undefined>;
+  /** A gauge that is left out while it has no value. */
+  const gauge = (name: string, help: string, read: Read<number>) =>
+    new Gauge({
+      ...{ name, help, registers },
+      async collect() {
+        const value = await read();
+        this.remove();
+        if (value !== undefined) this.set(value);
+      },
+    });
+  /** A gauge with a value for each state. */
+  const states = (name: string, help: string, read: Read<Counts>) =>
+    new Gauge({
+      ...{ name, help, registers, labelNames: ["state"] },
+      async collect() {
+        const values = await read();
+        this.reset();
+        for (const [state, value] of Object.entries(values ?? {}))
+          this.set({ state: state.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`) }, value);
+      },
+    });
 
-function registerBacklog(registers: Registry[], sources: GaugeSources): void {
   let reading: Promise<Backlog | undefined> | undefined;
   // A scrape collects all gauges at once: they share one query.
-  const read = () => {
+  const backlog = () => {
     reading ??= sources
       .backlog()
       .catch(() => undefined)
@@ -51,151 +66,65 @@ function registerBacklog(registers: Registry[], sources: GaugeSources): void {
       });
     return reading;
   };
-  const gauge = (name: string, help: string, pick: (backlog: Backlog) => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        const backlog = await read();
-        this.remove();
-        if (backlog) this.set(pick(backlog));
-      },
-    });
+  const isWritable = async () =>
+    sources.checkWrites().then(
+      () => 1,
+      () => 0,
+    );
+  const lastCheck = () => sources.lastCheck().catch(() => undefined);
 
-  new Gauge({
-    name: "webhook_deliveries",
-    help: "Unfinished deliveries: due now, due later, or leased by a server.",
-    labelNames: ["state"],
-    registers,
-    async collect() {
-      const backlog = await read();
-      this.reset();
-      if (!backlog) return;
-      this.set({ state: "due" }, backlog.deliveries.due);
-      this.set({ state: "later" }, backlog.deliveries.later);
-      this.set({ state: "in_hand" }, backlog.deliveries.inHand);
-    },
-  });
-  new Gauge({
-    name: "webhook_subscriptions",
-    help: "Live subscriptions: the latest attempt had a quick response, timed out or was slow, or has not ended yet.",
-    labelNames: ["state"],
-    registers,
-    async collect() {
-      const backlog = await read();
-      this.reset();
-      for (const [state, count] of Object.entries(backlog?.subscriptions ?? {})) this.set({ state }, count);
-    },
-  });
+  states(
+    "webhook_deliveries",
+    "Unfinished deliveries: due now, due later, or leased by a server.",
+    async () => (await backlog())?.deliveries,
+  );
+  states(
+    "webhook_subscriptions",
+    "Live subscriptions: the latest attempt had a quick response, timed out or was slow, or has not ended yet.",
+    async () => (await backlog())?.subscriptions,
+  );
   gauge(
     "webhook_oldest_due_seconds",
     "Time for which the oldest unleased delivery has been due; 0 without one.",
-    (backlog) => backlog.oldestDeliverySeconds,
+    async () => (await backlog())?.oldestDeliverySeconds,
   );
   gauge(
     "refund_oldest_due_seconds",
     "Time for which the oldest refund to authorize has been due; 0 without one.",
-    (backlog) => backlog.oldestRefundSeconds,
+    async () => (await backlog())?.oldestRefundSeconds,
   );
-  new Gauge({
-    name: "database_up",
-    help: "Whether the database can be read: 1 or 0.",
-    registers,
-    async collect() {
-      this.set((await read()) ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "database_writable",
-    help: "Whether the database takes writes: 1 or 0.",
-    registers,
-    async collect() {
-      this.set(
-        await sources.checkWrites().then(
-          () => 1,
-          () => 0,
-        ),
-      );
-    },
-  });
-}
-
-function registerLastCheck(registers: Registry[], { lastCheck }: GaugeSources): void {
-  const gauge = (name: string, help: string, value: "differences" | "ageSeconds") =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        const last = await lastCheck().catch(() => undefined);
-        this.remove();
-        if (last) this.set(last[value]);
-      },
-    });
-  gauge("check_differences", "Differences that the last comparison of all records found.", "differences");
-  gauge("check_age_seconds", "Time since the last comparison of all records ended.", "ageSeconds");
-}
-
-function registerPool(registers: Registry[], { poolUsage }: GaugeSources): void {
-  new Gauge({
-    name: "database_pool_connections",
-    help: "Connections of the pool in use and idle, and requests that wait for one.",
-    labelNames: ["state"],
-    registers,
-    collect() {
-      const usage = poolUsage();
-      if (!usage) return;
-      this.set({ state: "in_use" }, usage.inUse);
-      this.set({ state: "idle" }, usage.idle);
-      this.set({ state: "waiting" }, usage.waiting);
-    },
-  });
-}
-
-function registerWaiting(registers: Registry[], sources: GaugeSources): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
+  gauge("database_up", "Whether the database can be read: 1 or 0.", async () => ((await backlog()) ? 1 : 0));
+  gauge("database_writable", "Whether the database takes writes: 1 or 0.", isWritable);
+  gauge(
+    "check_differences",
+    "Differences that the last comparison of all records found.",
+    async () => (await lastCheck())?.differences,
+  );
+  gauge(
+    "check_age_seconds",
+    "Time since the last comparison of all records ended.",
+    async () => (await lastCheck())?.ageSeconds,
+  );
+  states(
+    "database_pool_connections",
+    "Connections of the pool in use and idle, and requests that wait for one.",
+    sources.poolUsage,
+  );
   gauge("http_requests_in_flight", "Requests of operations under way.", sources.requestsInFlight);
   gauge("refunds_waiting_for_locks", "Refunds that wait alone for a locked payment.", sources.refundsWaiting);
-}
-
-function registerClock(registers: Registry[], { clockSkewSeconds }: GaugeSources): void {
-  new Gauge({
-    name: "clock_skew_seconds",
-    help: "Difference between this machine's clock and the database's, never negative.",
-    registers,
-    collect() {
-      this.set(clockSkewSeconds());
-    },
-  });
-}
-
-function registerKeys(registers: Registry[], { keysAgeSeconds, failedKeyFetches }: GaugeSources): void {
+  gauge("auth_keys_age_seconds", "Time since the token issuer's keys were fetched.", sources.keysAgeSeconds);
+  gauge(
+    "clock_skew_seconds",
+    "Difference between this machine's clock and the database's, never negative.",
+    sources.clockSkewSeconds,
+  );
   new Counter({
     name: "auth_keys_failed_fetches_total",
     help: "Fetches of the token issuer's keys that failed.",
     registers,
     collect() {
       this.reset();
-      this.inc(failedKeyFetches() ?? 0);
-    },
-  });
-  new Gauge({
-    name: "auth_keys_age_seconds",
-    help: "Time since the token issuer's keys were fetched.",
-    registers,
-    collect() {
-      const age = keysAgeSeconds();
-      this.remove();
-      if (age !== undefined) this.set(age);
+      this.inc(sources.failedKeyFetches() ?? 0);
     },
   });
 }

@@ -44,7 +44,7 @@ async function serve(
       return;
     }
     try {
-      const { text, contentType } = await metrics.read(request.headers.accept);
+      const { text, contentType } = await metrics.read();
       response.writeHead(200, { "Content-Type": contentType }).end(text);
     } catch (error) {
       logger.error({ err: error }, "can't collect metrics");

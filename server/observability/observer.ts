@@ -1,6 +1,5 @@
 import type { Outcome } from "../domain/delivery-outcome.ts";
 import type { RefundStatus } from "../domain/refunds.ts";
-import type { TraceContext } from "../domain/trace-context.ts";
 
 export type RequestOutcome = {
   /** The path as the contract writes it, or "unknown": paths that callers invent would make too many series. */
@@ -8,15 +7,13 @@ export type RequestOutcome = {
   /** "aborted" when the caller had gone before the response was sent. */
   status: number | "aborted";
   milliseconds: number;
-  /** Of the trace to which it belongs. */
-  traceId?: string | undefined;
 };
 
 /** Why a request got no slot: too many requests are under way, in all or of the same merchant. */
 export type Refusal = "full" | "merchant full";
 
 type AttemptResult = { at: Date; outcome: Outcome; milliseconds: number };
-type Attempt = { earlierAttempts: number; payload: string; trace: TraceContext | null };
+type Attempt = { earlierAttempts: number; payload: string };
 
 export type Observer = {
   observeRequest(outcome: RequestOutcome): void;
@@ -26,8 +23,6 @@ export type Observer = {
   countSkippedRefunds(count: number): void;
   /** An attempt to deliver has ended, and its result is stored. */
   observeAttempt(result: AttemptResult, attempt: Attempt): void;
-  /** Several items share a statement. */
-  observeBatch(name: string, items: number): void;
   /** A request was refused because too many are under way. */
   countRefusal(reason: Refusal): void;
   /** A run of work in the background has ended without an error. */
@@ -39,7 +34,6 @@ export const noObserver: Observer = {
   countRefunds() {},
   countSkippedRefunds() {},
   observeAttempt() {},
-  observeBatch() {},
   countRefusal() {},
   noteRun() {},
 };

@@ -1,36 +1,24 @@
-import {
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  type Metric,
-  Registry,
-} from "@prometheus-io/client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import type { paths } from "../../openapi/generated/types.ts";
 import type { Outcome } from "../domain/delivery-outcome.ts";
 import { REFUND_TRANSITIONS } from "../domain/refunds.ts";
-import { traceIdOf } from "../domain/trace-context.ts";
 import { type GaugeSources, registerGauges } from "./gauges.ts";
 import type { Observer, Refusal } from "./observer.ts";
 
 export type ServedMetrics = Observer & {
   addGauges(sources: GaugeSources): void;
-  /** @param accept the header of the scraper; OpenMetrics has exemplars, which the other format has not */
-  read(accept: string | undefined): Promise<{ text: string; contentType: string }>;
+  read(): Promise<{ text: string; contentType: string }>;
 };
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 3600];
 
-const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 200];
-
-/** Each metric is in two registries, one for each format. Labels have few values, so never a merchant, an id or an address. */
+/** Labels have few values, so never a merchant, an id or an address. */
 export function createMetrics(): ServedMetrics {
-  const plain = new Registry();
-  const open = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
-  const registers = [open]; // the library accepts exemplars only in a registry of this format
-  collectDefaultMetrics({ register: open });
+  const register = new Registry();
+  const registers = [register];
+  collectDefaultMetrics({ register });
 
   const requests = new Counter({
     name: "http_requests_total",
@@ -38,12 +26,11 @@ export function createMetrics(): ServedMetrics {
     labelNames: ["route", "status"],
     registers,
   });
-  const requestSeconds = new Histogram<string>({
+  const requestSeconds = new Histogram({
     name: "http_request_duration_seconds",
     help: "Time from a request's head to the end of its response.",
     labelNames: ["route"],
     buckets: REQUEST_BUCKETS,
-    enableExemplars: true,
     registers,
   });
   const refunds = new Counter({
@@ -63,24 +50,16 @@ export function createMetrics(): ServedMetrics {
     labelNames: ["outcome"],
     registers,
   });
-  const attemptSeconds = new Histogram<string>({
+  const attemptSeconds = new Histogram({
     name: "webhook_attempt_duration_seconds",
     help: "Time that an attempt to deliver a webhook took.",
     buckets: ATTEMPT_BUCKETS,
-    enableExemplars: true,
     registers,
   });
   const firstAttemptDelay = new Histogram({
     name: "webhook_first_attempt_delay_seconds",
     help: "Time from an event to the first attempt to deliver it.",
     buckets: DELAY_BUCKETS,
-    registers,
-  });
-  const batches = new Histogram({
-    name: "batch_size",
-    help: "Calls or results that shared a statement.",
-    labelNames: ["name"],
-    buckets: BATCH_BUCKETS,
     registers,
   });
   const refusals = new Counter({
@@ -106,34 +85,25 @@ export function createMetrics(): ServedMetrics {
   });
 
   return {
-    observeRequest({ route, status, milliseconds, traceId }) {
+    observeRequest({ route, status, milliseconds }) {
       requests.inc({ route, status });
-      const value = milliseconds / 1000;
-      requestSeconds.observe({ labels: { route }, value, ...toExemplar(traceId) });
+      requestSeconds.observe({ route }, milliseconds / 1000);
     },
     countRefunds: (status, count) => refunds.inc({ status }, count),
     countSkippedRefunds: (count) => skippedRefunds.inc(count),
-    observeAttempt({ at, outcome, milliseconds }, { earlierAttempts, payload, trace }) {
+    observeAttempt({ at, outcome, milliseconds }, { earlierAttempts, payload }) {
       attempts.inc({ outcome: outcome.kind });
-      attemptSeconds.observe({ value: milliseconds / 1000, ...toExemplar(traceIdOf(trace)) });
+      attemptSeconds.observe(milliseconds / 1000);
       // A sandbox's clock may be ahead of real time, in which attempts are made.
       if (earlierAttempts === 0)
         firstAttemptDelay.observe(
           Math.max(0, at.getTime() - Date.parse(JSON.parse(payload).timestamp)) / 1000,
         );
     },
-    observeBatch: (name, items) => batches.observe({ name }, items),
     countRefusal: (reason) => refusals.inc({ reason: REASONS[reason] }),
     noteRun: (name) => endedAt.set(name.replaceAll(" ", "_"), performance.now()),
-    addGauges(sources) {
-      registerGauges(registers, sources);
-      // The library types this as a list of values.
-      for (const metric of open.getMetricsAsArray()) plain.registerMetric(metric as unknown as Metric);
-    },
-    async read(accept = "") {
-      const registry = accept.includes("application/openmetrics-text") ? open : plain;
-      return { text: await registry.metrics(), contentType: registry.contentType };
-    },
+    addGauges: (sources) => registerGauges(registers, sources),
+    read: async () => ({ text: await register.metrics(), contentType: register.contentType }),
   };
 }
 
@@ -141,7 +111,3 @@ const REASONS = { full: "server", "merchant full": "merchant" } as const satisfi
 
 const ROUTES = ["/v1/refunds", "/v1/webhook/subscribe"] as const satisfies readonly (keyof paths)[];
 const OUTCOMES = ["delivered", "retry", "exhausted", "ended"] as const satisfies readonly Outcome["kind"][];
-
-function toExemplar(traceId: string | undefined) {
-  return traceId === undefined ? {} : { exemplarLabels: { trace_id: traceId } };
-}

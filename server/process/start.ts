@@ -140,7 +140,6 @@ async function startParts(
   const { store, clock, encryptionKeys } = await prepareStore(database, config, {
     realNow: sharedClock.realNow,
     isWrong: sharedClock.isWrong,
-    onRun: metrics.observeBatch,
   });
   running.database = { stop: store.close };
 

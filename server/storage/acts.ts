@@ -1,4 +1,4 @@
-import { createBatcher, type OnRun } from "../async/batcher.ts";
+import { createBatcher } from "../async/batcher.ts";
 import { countDue, findNextDue, readBacklog } from "./backlog.ts";
 import { block, listBlocks, unblock } from "./blocks.ts";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
@@ -152,14 +152,13 @@ export type BatchedActs = Pick<
   "findByRequestKeys" | "loadOriginals" | "recordAttempts" | "saveRefunds"
 >;
 
-/** @param onRun called with the number of items of each statement */
-export function createBatches(acts: BatchedActs, onRun?: OnRun): Batches {
+export function createBatches(acts: BatchedActs): Batches {
   const record = async (attempts: readonly EndedAttempt[]) => {
     const recorded = await acts.recordAttempts(attempts);
     return attempts.map(({ webhookId }) => recorded.has(webhookId));
   };
-  const recordAttempt = createBatcher(record, { name: "record attempts", onRun });
-  return { ...createRefundQueue(acts, onRun), recordAttempt: (attempt) => recordAttempt(attempt) };
+  const recordAttempt = createBatcher(record);
+  return { ...createRefundQueue(acts), recordAttempt: (attempt) => recordAttempt(attempt) };
 }
 
 /** What a store is made of. */

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { OnRun } from "../async/batcher.ts";
 import { ACTS, type Act, type Acts, type Batches, createBatches, type StoreParts } from "./acts.ts";
 import { readBacklog } from "./backlog.ts";
 import { callOnShards, installFunctions } from "./citus/functions.ts";
@@ -29,7 +28,7 @@ const BY_COORDINATOR = ["emitFurtherEvent", "emitResourceEvent", "insertSubscrip
 /** These name a merchant, and need no rows of it. */
 const WITHOUT_ROWS = ["hold", "insertFixtures", "insertToken", "release", "reportCalls"];
 
-export async function distributed(plain: StoreParts, database: Database, onRun?: OnRun): Promise<StoreParts> {
+export async function distributed(plain: StoreParts, database: Database): Promise<StoreParts> {
   await installFunctions(database.background);
   const machines = await openMachines(database);
   const overrides = Object.entries(overrideActs(plain.acts, database, machines)).map(([name, run]) => [
@@ -41,7 +40,7 @@ export async function distributed(plain: StoreParts, database: Database, onRun?:
   /** Calls for different machines never share a statement, and never wait for each other. */
   async function batchesOf(merchant: string): Promise<Batches> {
     const { url } = await machines.machineOf(merchant, "db");
-    const own = batches.get(url) ?? createBatches(acts, onRun);
+    const own = batches.get(url) ?? createBatches(acts);
     batches.set(url, own);
     return own;
   }

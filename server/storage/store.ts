@@ -1,4 +1,3 @@
-import type { OnRun } from "../async/batcher.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 import { type DomainClock, toDomainTime } from "../domain/clock.ts";
@@ -28,12 +27,11 @@ export type Store = Acts &
     close(): Promise<void>;
   };
 
-/** @param onRun called with the number of items of each statement that several calls share */
-export async function openStore(database: Database, onRun?: OnRun): Promise<Store> {
+export async function openStore(database: Database): Promise<Store> {
   const acts = bindActs(database);
-  const plain = { acts, batches: createBatches(acts, onRun), listen: database.connection.listen };
+  const plain = { acts, batches: createBatches(acts), listen: database.connection.listen };
   const store = { ...plain, close: database.close };
-  return toStore((await isDistributed(database)) ? await distributed(store, database, onRun) : store);
+  return toStore((await isDistributed(database)) ? await distributed(store, database) : store);
 }
 
 function toStore({ acts, batches, listen, close }: StoreParts): Store {
@@ -66,10 +64,10 @@ export type PreparedStore = { store: Store; clock: DomainClock; encryptionKeys: 
 export async function prepareStore(
   database: Database,
   config: Config,
-  { realNow, isWrong, onRun }: Pick<DomainClock, "realNow" | "isWrong"> & { onRun: OnRun },
+  { realNow, isWrong }: Pick<DomainClock, "realNow" | "isWrong">,
 ): Promise<PreparedStore> {
   const { mode } = config;
-  const store = await openStore(database, onRun);
+  const store = await openStore(database);
   requireGuards(await store.findMissingTriggers());
   if (!(await isDistributed(database))) await tryRefund(database.background);
   // In production nothing advances the clock. A statement here would take a connection from calls, also for background work.

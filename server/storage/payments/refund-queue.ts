@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import { createBatcher, type OnRun } from "../../async/batcher.ts";
+import { createBatcher } from "../../async/batcher.ts";
 import { createBoundedQueue } from "../../async/bounded-queue.ts";
 import { noTimeLimit, type TimeLimit } from "../../domain/time-limit.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
@@ -23,7 +23,7 @@ export type RefundQueue = {
   refundsWaiting(): number;
 };
 
-const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
+const BATCH = { maxBatchSize: 128 } as const;
 
 /** How long refunds that share a statement wait for each lock. Another statement for refunds holds its locks for less. */
 const LOCK_TIMEOUT_MS = 100;
@@ -47,9 +47,8 @@ type Saving = { readonly refund: NewRefund; readonly timeLimit: TimeLimit };
 /**
  * Collects the refunds that arrive while a statement is in progress into the next statement of that kind, so that they share
  * its round trip and its commit. A refund whose payment another transaction has locked waits on its own.
- * @param onRun called with the number of refunds of each statement
  */
-export function createRefundQueue(statements: RefundStatements, onRun?: OnRun): RefundQueue {
+export function createRefundQueue(statements: RefundStatements): RefundQueue {
   const ofAll = pLimit(SHARE.ofAll.running);
   const locked = createBoundedQueue(SHARE.ofAll.room);
 
@@ -72,14 +71,13 @@ export function createRefundQueue(statements: RefundStatements, onRun?: OnRun): 
     return locked.run(shares, save);
   }
 
-  const load = createBatcher(statements.loadOriginals, { ...BATCH, name: "load payments", onRun });
-  const find = createBatcher(statements.findByRequestKeys, { ...BATCH, name: "find requestKeys", onRun });
+  const load = createBatcher(statements.loadOriginals, BATCH);
+  const find = createBatcher(statements.findByRequestKeys, BATCH);
   const saveTogether = (all: readonly Saving[]) => {
     const refunds = all.map(({ refund }) => refund);
     return statements.saveRefunds(refunds, () => LOCK_TIMEOUT_MS);
   };
-  const alone = { runAlone: saveLocked, isAbandoned: isLockTimeout };
-  const save = createBatcher(saveTogether, { ...BATCH, name: "save refunds", onRun, ...alone });
+  const save = createBatcher(saveTogether, { ...BATCH, runAlone: saveLocked, isAbandoned: isLockTimeout });
 
   return {
     refundsWaiting: () => locked.count(),

@@ -44,22 +44,6 @@ describe("a batcher", () => {
     ]);
   });
 
-  test("runs items with different keys apart, and none waits for another key's run", async () => {
-    const { runs, begun, addAll } = createWork({ keyOf: (item) => item.charAt(0) });
-
-    const ofA = addAll("a1");
-    const stuck = await begun(1);
-    ofA.push(...addAll("a2"));
-    const ofB = addAll("b1", "b2");
-    (await begun(2)).finish();
-    expect(await Promise.all(ofB)).toEqual(["did b1", "did b2"]);
-    expect(runs).toHaveLength(2);
-    stuck.finish();
-    (await begun(3)).finish();
-
-    expect(await Promise.all(ofA)).toEqual(["did a1", "did a2"]);
-  });
-
   test("does not wait for items that are run alone", async () => {
     const alone = new Map<string, (result: string) => void>();
     const { begun, add, addAll } = createWork({
