@@ -1,12 +1,11 @@
 import type { Handler, RequestBody } from "../contract/operations.ts";
 import type { Violation } from "../contract/problem.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import type { Bound } from "../storage/acts.ts";
+import type { Acts } from "../storage/acts.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
-import type { insertSubscription } from "../storage/webhooks/subscriptions.ts";
 
 export type SubscribeParts = {
-  store: Bound<{ insertSubscription: typeof insertSubscription }>;
+  store: Pick<Acts, "insertSubscription">;
   clock: DomainClock;
   /** For secrets, which are stored encrypted (D29). */
   keys: Pick<EncryptionKeys, "encrypt" | "decrypt">;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { type Bound, bindAll } from "../storage/acts.ts";
 import { isDistributed } from "../storage/citus/functions.ts";
+import type { Db } from "../storage/database/tables.ts";
 import {
   type CheckedTable,
   type Difference,
@@ -15,10 +15,8 @@ import { compareRights } from "../storage/operators/rights.ts";
 import type { RunWork } from "./context.ts";
 import { count, type Output } from "./output.ts";
 
-const FUNCTIONS = { findDifferences, findRange, readErasedPayments, readErasures, saveCheck };
-
-export type CheckOptions = {
-  store: Bound<typeof FUNCTIONS>;
+type CheckOptions = {
+  db: Db;
   /** What is wrong besides records: triggers, rights and states. */
   wrong: readonly string[];
   /** Whether the tables aren't distributed. */
@@ -55,7 +53,7 @@ export function defineCheck(program: Command, run: RunWork): void {
           ...(plain ? await compareRights(db) : []),
           ...(await findWrongStates(db)),
         ];
-        return checkDatabase({ store: bindAll(db, FUNCTIONS), wrong, plain, eventsSince, output, signal });
+        return checkDatabase({ db, wrong, plain, eventsSince, output, signal });
       }),
     );
 }
@@ -64,8 +62,8 @@ export function defineCheck(program: Command, run: RunWork): void {
  * Compares the records of all merchants, range by range, and keeps the result for the metrics of servers.
  * @returns whether everything was compared, and there is no difference
  */
-export async function checkDatabase(options: CheckOptions): Promise<boolean> {
-  const { store, wrong, plain, eventsSince, output, signal } = options;
+async function checkDatabase(options: CheckOptions): Promise<boolean> {
+  const { db, wrong, plain, eventsSince, output, signal } = options;
   let [records, differences] = [0, 0];
   const report = (line: string) => {
     differences += 1;
@@ -74,12 +72,12 @@ export async function checkDatabase(options: CheckOptions): Promise<boolean> {
   for (const line of wrong) report(line);
 
   async function compare(table: CheckedTable): Promise<void> {
-    const erasures = await store.readErasures();
+    const erasures = await readErasures(db);
     let after: string | undefined = "";
     while (after !== undefined && !signal.aborted) {
-      const range: Awaited<ReturnType<typeof store.findRange>> = await store.findRange(table, after);
-      const found = await store.findDifferences(table, { ...range, eventsSince, plain });
-      const payments = await store.readErasedPayments(range);
+      const range: Awaited<ReturnType<typeof findRange>> = await findRange(db, table, after);
+      const found = await findDifferences(db, table, { ...range, eventsSince, plain });
+      const payments = await readErasedPayments(db, range);
       for (const difference of found) {
         if (!isErased(difference, { merchants: erasures, payments })) report(toLine(difference));
       }
@@ -94,7 +92,7 @@ export async function checkDatabase(options: CheckOptions): Promise<boolean> {
     output.complain("Interrupted: the comparison is not complete, and its result is not kept.");
     return false;
   }
-  await store.saveCheck({ records, differences });
+  await saveCheck(db, { records, differences });
   output.print(`${count(records, "record")}: ${count(differences, "difference")}`);
   return differences === 0;
 }

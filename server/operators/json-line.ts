@@ -3,10 +3,10 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import { stepsOf } from "../../openapi/document/pointer.ts";
 import { createCompiler } from "../contract/compile-schema.ts";
 import { checkLiterals, decimalFieldsIn } from "../contract/decimal-literals.ts";
-import type { ContractDocument } from "../contract/document.ts";
 import { type NumberLiteral, scanJson } from "../contract/scan-json.ts";
 import { toValidationDocument } from "../contract/validation-document.ts";
 import { findSurrogates, readPatternMessages, toViolations } from "../contract/violations.ts";
+import { type LINE_SCHEMAS, readLineSchemas } from "./line-schemas.ts";
 
 /** Why a line is refused. The reason may repeat names of fields, but nothing else from the line. */
 export type LineError = { readonly error: string };
@@ -14,14 +14,14 @@ export type LineError = { readonly error: string };
 /**
  * Validates lines of JSON by a schema, and as strictly as the body of a request: the same limits (D15) and amounts (D13).
  * @param schema its name
- * @param options.withAmount the name of the schema whose fields may hold money
+ * @param withAmount the name of the schema whose fields may hold money
  * @returns a function that reads the bytes of a line
  */
-export function createLineParser<Value>(
-  document: ContractDocument,
-  schema: string,
-  { withAmount = schema }: { withAmount?: string } = {},
-): (bytes: Buffer) => { readonly value: Value } | LineError {
+export function createLineParser<Line>(
+  schema: keyof typeof LINE_SCHEMAS,
+  withAmount: keyof typeof LINE_SCHEMAS = schema,
+): (bytes: Buffer) => Line | LineError {
+  const document = readLineSchemas();
   const compile = createCompiler(toValidationDocument(document));
   const validate = compile(["components", "schemas", schema]);
   const patterns = readPatternMessages(document);
@@ -39,7 +39,7 @@ export function createLineParser<Value>(
     const error = all
       .map(({ pointer, message }) => `${stepsOf(pointer).join(".")} ${message}`.trim())
       .join("; ");
-    return error === "" ? { value: value as Value } : { error: error.slice(0, MAX_ERROR_LENGTH) };
+    return error === "" ? (value as Line) : { error: error.slice(0, MAX_ERROR_LENGTH) };
   };
 }
 

@@ -2,18 +2,14 @@ import { type ContractDocument, readDocument, type Schemas } from "../contract/d
 
 /** The fields that identify a payment of a merchant. */
 type PaymentName = { merchant: string; paymentId: string };
-type PutLine = PaymentName & {
-  op: "put";
-  amount: Schemas["Amount"];
-  requestKey?: string;
-  clientReferenceId?: string;
-};
-type SettleLine = PaymentName & { op: "settle"; settledAt: string };
-export type FailLine = PaymentName & { op: "fail" };
-export type CoverLine = PaymentName & { op: "cover" };
 
 /** A change of an original payment, as the payment system sends it (D25). */
-export type PaymentLine = PutLine | SettleLine | FailLine | CoverLine;
+export type PaymentLine = PaymentName &
+  (
+    | { op: "put"; amount: Schemas["Amount"]; requestKey?: string; clientReferenceId?: string }
+    | { op: "settle"; settledAt: string }
+    | { op: "fail" | "cover" }
+  );
 
 /** An authorized refund, as `payouts` prints it and `reconcile` reads it. */
 export type PayoutLine = PaymentName & {
@@ -54,7 +50,7 @@ function closed(properties: Record<string, object>, optional: readonly string[] 
 const change = (op: string, fields: Record<string, object> = {}, optional: readonly string[] = []) =>
   closed({ op: { type: "string", const: op }, ...PAYMENT, ...fields }, optional);
 
-const SCHEMAS = {
+export const LINE_SCHEMAS = {
   PaymentLine: {
     oneOf: ["PutLine", "SettleLine", "FailLine", "CoverLine"].map((name) => ({
       $ref: `#/components/schemas/${name}`,
@@ -94,5 +90,5 @@ const SCHEMAS = {
 export function readLineSchemas(): ContractDocument {
   const { openapi, components } = readDocument("openapi");
   const { Amount } = components.schemas as { Amount: object };
-  return { openapi, paths: {}, components: { schemas: { Amount, ...SCHEMAS } } };
+  return { openapi, paths: {}, components: { schemas: { Amount, ...LINE_SCHEMAS } } };
 }

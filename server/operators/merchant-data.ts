@@ -1,17 +1,49 @@
-import type { Bound } from "../storage/acts.ts";
-import type * as merchantData from "../storage/operators/merchant-data.ts";
-import type { ErasedPart, ErasedReference, MerchantPart } from "../storage/operators/merchant-data.ts";
-import { count, type Output } from "./output.ts";
+import type { Command } from "commander";
+import { repeatAfterConflicts } from "../storage/database/unavailable.ts";
+import {
+  ERASED_KINDS,
+  type ErasedKind,
+  type ErasedPart,
+  erase,
+  eraseReference,
+  eraseReferencedTexts,
+  recordErasedPayments,
+  recordErasure,
+} from "../storage/operators/merchant-data.ts";
+import { type AdminContext, notEmpty, pastDate, REFERENCE_OPTION, type RunWork } from "./context.ts";
+import { count } from "./output.ts";
 
-export type MerchantDataOptions = {
-  store: Bound<typeof merchantData>;
-  output: Output;
-  /** Aborted when the operator interrupts. */
-  signal: AbortSignal;
-};
+/** Defines the command that erases the data of a merchant, or of one of its customers. */
+export function defineErase(program: Command, run: RunWork): void {
+  program
+    .command("erase")
+    .description(
+      "erase a merchant's older data, or that of one customer; of payments, only the texts that the merchant wrote about customers",
+    )
+    .requiredOption("--merchant <merchant>")
+    .option("--before <date>", "a day, such as 2026-08-01, which begins at 00:00 UTC; or a time", pastDate)
+    .option(
+      `${REFERENCE_OPTION} <reference>`,
+      "a clientReferenceId, or the id of an account or a customer; it is recorded nowhere",
+      notEmpty,
+    )
+    .action(async (choice: { merchant: string; before?: Date; reference?: string }, command: Command) => {
+      const { merchant, before, reference } = choice;
+      if (before && reference === undefined) {
+        await run(({ database: { db }, ...context }) =>
+          eraseMerchant({ db, ...context }, { merchant, before }),
+        );
+      } else if (!before && reference !== undefined) {
+        await run(({ database: { db }, ...context }) =>
+          eraseCustomer({ db, ...context }, { merchant, reference }),
+        );
+      } else command.error("error: erase takes either --before or --reference");
+    });
+}
 
-export type MerchantChoice = { merchant: string; before: Date };
+type ErasedReference = Awaited<ReturnType<typeof eraseReference>>;
 
+export type EraseParts = Pick<AdminContext, "output" | "signal"> & { db: AdminContext["database"]["db"] };
 /** Rows that are erased by one statement. */
 const PART_SIZE = 500;
 
@@ -21,25 +53,26 @@ const PART_SIZE = 500;
  * An interrupted run continues when the command is run again.
  * @returns whether everything that had to be erased has been erased
  */
-export async function eraseMerchant({ store, output, signal }: MerchantDataOptions, choice: MerchantChoice) {
-  async function eraseAll(erase: (part: MerchantPart) => Promise<ErasedPart>) {
+export async function eraseMerchant(
+  { db, output, signal }: EraseParts,
+  choice: { merchant: string; before: Date },
+): Promise<boolean> {
+  async function eraseAll(kind: ErasedKind) {
     const total = { erased: 0, kept: 0 };
     let after: string | undefined = "";
     while (after !== undefined && !signal.aborted) {
-      const part: ErasedPart = await erase({ ...choice, after, atMost: PART_SIZE });
+      const page = { ...choice, after, atMost: PART_SIZE };
+      const part: ErasedPart = await repeatAfterConflicts(() => erase(db, kind, page));
       total.erased += part.erased;
       total.kept += part.kept;
       after = part.last;
     }
     return total;
   }
-  await store.recordErasure(choice);
-  // Events and subscriptions are erased after their deliveries.
-  const deliveries = await eraseAll(store.eraseDeliveries);
-  const events = await eraseAll(store.eraseEvents);
-  const subscriptions = await eraseAll(store.eraseSubscriptions);
-  const subscribers = await eraseAll(store.eraseSubscribers);
-  const payments = await eraseAll(store.erasePaymentTexts);
+  await recordErasure(db, choice);
+  const erased = {} as Record<ErasedKind, Awaited<ReturnType<typeof eraseAll>>>;
+  for (const kind of ERASED_KINDS) erased[kind] = await eraseAll(kind);
+  const { deliveries, events, subscriptions, subscribers, paymentTexts: payments } = erased;
   output.print(
     `${choice.merchant}: erased ${count(deliveries.erased, "delivery")}, ${count(events.erased, "event")}, ` +
       `${count(subscriptions.erased, "ended subscription")}, the texts of ${count(payments.erased, "payment")}, ` +
@@ -59,20 +92,19 @@ export async function eraseMerchant({ store, output, signal }: MerchantDataOptio
  * @returns whether nothing of it had to stay
  */
 export async function eraseCustomer(
-  { store, output, signal }: MerchantDataOptions,
+  { db, output, signal }: EraseParts,
   { merchant, reference }: { merchant: string; reference: string },
 ): Promise<boolean> {
   const total = { deliveries: 0, events: 0, payments: 0, kept: 0 };
   let after: string | undefined = "";
   while (after !== undefined && !signal.aborted) {
-    const { last, payments, ...part }: ErasedReference = await store.eraseReference({
-      ...{ merchant, reference, after },
-      atMost: PART_SIZE,
-    });
+    const page = { merchant, reference, after, atMost: PART_SIZE };
+    const part: ErasedReference = await repeatAfterConflicts(() => eraseReference(db, page));
+    const { payments } = part;
     for (const name of ["deliveries", "events", "kept"] as const) total[name] += part[name];
-    await store.recordErasedPayments({ merchant, payments });
-    total.payments += await store.eraseReferencedTexts({ merchant, payments });
-    after = last;
+    await recordErasedPayments(db, { merchant, payments });
+    total.payments += await eraseReferencedTexts(db, { merchant, payments });
+    after = part.last;
   }
   output.print(
     `${merchant}: erased ${count(total.deliveries, "delivery")}, ${count(total.events, "event")}, and the texts of ${count(total.payments, "payment")}`,

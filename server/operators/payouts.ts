@@ -1,34 +1,20 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { ContractDocument } from "../contract/document.ts";
 import { fromCents, toCents } from "../domain/money.ts";
-import { type Bound, bindAll } from "../storage/acts.ts";
 import type { KnownRefund, Reconciled } from "../storage/operators/reconcile.ts";
 import { listPayouts, type Payout } from "../storage/payments/payouts.ts";
-import type { Store } from "../storage/store.ts";
-import { limitOption, openClock, type RunWork, readInput } from "./context.ts";
-import { createLineParser, type LineError } from "./json-line.ts";
-import { feedLines, type LineStream } from "./line-feed.ts";
-import { type PayoutLine, readLineSchemas } from "./line-schemas.ts";
-import { type Output, toJsonLine } from "./output.ts";
+import { type AdminContext, limitOption, openClock, type RunWork, readInput } from "./context.ts";
+import { createLineParser } from "./json-line.ts";
+import { feedLines } from "./line-feed.ts";
+import type { PayoutLine } from "./line-schemas.ts";
+import { toJsonLine } from "./output.ts";
 
 /** An authorized refund as the payment system gets it. */
-export function toPayoutLine({ amountCents, authorizedAt, ...payout }: Payout): PayoutLine {
+function toPayoutLine({ amountCents, authorizedAt, ...payout }: Payout): PayoutLine {
   return {
     ...payout,
     amount: { currency: "USD", value: fromCents(amountCents) },
     status: "AUTHORIZED",
     authorizedAt: authorizedAt.toISOString(),
-  };
-}
-
-/** Reads lines that are valid by the schema `PayoutLine`. */
-export function createPayoutLineParser(
-  document: ContractDocument,
-): (bytes: Buffer) => KnownRefund | LineError {
-  const parse = createLineParser<PayoutLine>(document, "PayoutLine");
-  return (bytes) => {
-    const parsed = parse(bytes);
-    return "error" in parsed ? parsed : toKnownRefund(parsed.value);
   };
 }
 
@@ -55,22 +41,12 @@ export function definePayouts(program: Command, run: RunWork): void {
         .argParser(cursor),
     )
     .addOption(limitOption())
-    .action((page: { after: number; limit: number }) =>
-      run(({ database, output }) =>
-        printPayouts({ store: bindAll(database.db, { listPayouts }), output }, page),
-      ),
-    );
+    .action((page: { after: number; limit: number }) => run((context) => printPayouts(context, page)));
   program
     .command("reconcile")
     .argument("[file]", "lines as payouts prints them; standard input if left out")
     .description("after a restore: insert refunds that the payment system knows and this database doesn't")
-    .action((file?: string) =>
-      run(async (context) => {
-        const { store, output, signal, report } = context;
-        const [now, input] = [await openClock(context), readInput(context, file)];
-        return reconcile({ store, now, input, output, signal, report });
-      }),
-    );
+    .action((file?: string) => run((context) => reconcile(context, file)));
 }
 
 function cursor(text: string): number {
@@ -79,14 +55,9 @@ function cursor(text: string): number {
   throw new InvalidArgumentError("It must be the cursor of a payout, or 0.");
 }
 
-type PayoutOptions = { store: Bound<{ listPayouts: typeof listPayouts }>; output: Output };
-
-/**
- * Prints the payout feed after a cursor, one JSON object on each line.
- * @returns whether the feed has come as far as the cursor
- */
-async function printPayouts({ store, output }: PayoutOptions, page: { after: number; limit: number }) {
-  const payouts = await store.listPayouts(page);
+/** @returns whether the feed has come as far as the cursor */
+async function printPayouts({ database, output }: AdminContext, page: { after: number; limit: number }) {
+  const payouts = await listPayouts(database.db, page);
   if (payouts === "unknown-cursor") {
     output.complain(
       `--after ${page.after} lies after the present. Correct it, or the clock of the database: nothing that is published now would come after it.`,
@@ -97,31 +68,30 @@ async function printPayouts({ store, output }: PayoutOptions, page: { after: num
   return true;
 }
 
-type ReconcileOptions = LineStream & {
-  store: Pick<Store, "reconcileRefund">;
-  /** The domain's time. */
-  now: () => Date;
-};
-
 /**
  * Makes the database agree with the refunds that the payment system knows, line by line.
  * @returns whether it agrees with every line now
  */
-async function reconcile({ store, now, ...stream }: ReconcileOptions): Promise<boolean> {
-  const counts = await feedLines(stream, {
-    results: ["inserted", "kept", "unchanged", "different"],
-    parse: createPayoutLineParser(readLineSchemas()),
-    keysOf: ({ merchant, paymentId, originalPaymentId, requestKey }) =>
-      Object.entries({ paymentId, originalPaymentId, requestKey }).map((field) =>
-        JSON.stringify([merchant, ...field]),
-      ),
-    apply: async (refund: KnownRefund) => {
-      const time = now();
-      if (refund.authorizedAt > time)
-        return { error: `authorizedAt lies after the present, which is ${time.toISOString()}` };
-      return toResult(await store.reconcileRefund(refund, time));
+async function reconcile(context: AdminContext, file: string | undefined): Promise<boolean> {
+  const now = await openClock(context);
+  const counts = await feedLines(
+    { ...context, input: readInput(context, file) },
+    {
+      results: ["inserted", "kept", "unchanged", "different"],
+      parse: createLineParser<PayoutLine>("PayoutLine"),
+      keysOf: ({ merchant, paymentId, originalPaymentId, requestKey }) =>
+        Object.entries({ paymentId, originalPaymentId, requestKey }).map((field) =>
+          JSON.stringify([merchant, ...field]),
+        ),
+      apply: async (line: PayoutLine) => {
+        const refund = toKnownRefund(line);
+        const time = now();
+        if (refund.authorizedAt > time)
+          return { error: `authorizedAt lies after the present, which is ${time.toISOString()}` };
+        return toResult(await context.store.reconcileRefund(refund, time));
+      },
     },
-  });
+  );
   return counts?.different === 0;
 }
 

@@ -5,7 +5,6 @@ import type { Caller, FindCaller } from "../auth/bearer.ts";
 import type { Config } from "../config/config.ts";
 import { type ContractDocument, readDocument, type Schemas, servedOperations } from "../contract/document.ts";
 import type { Handler, Handlers, OperationId, PublishedId } from "../contract/operations.ts";
-import { unavailable } from "../contract/problem.ts";
 import { compileResponseValidators } from "../contract/validate-response.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import { limitRate } from "../http/access.ts";
@@ -127,10 +126,6 @@ export async function assembleApp<Ids extends OperationId>(
 
 function createHandlers(parts: AppParts): Handlers {
   const { store, clock, encryptionKeys, observer, onIssued, logger } = parts;
-  const encrypt = (merchant: string, secret: string) =>
-    encryptionKeys.encrypt(merchant, secret).catch((error: unknown) => {
-      throw unavailable(error);
-    });
   return {
     issueRefund: observeIssued(issueRefund(store, clock), (merchant, refund) => {
       observer.countRefunds(refund.paymentStatus, 1);
@@ -139,7 +134,7 @@ function createHandlers(parts: AppParts): Handlers {
     subscribeToWebhooks: subscribeToWebhooks({
       store,
       clock,
-      keys: { encrypt, decrypt: encryptionKeys.decrypt },
+      keys: encryptionKeys,
       inspectSecret(secretKey, subscription) {
         // Otherwise a merchant whose whsec_ isn't followed by base64 would never find out why signatures differ.
         logger.info({ ...subscription, secretForm: secretFormOf(secretKey) }, "subscription");

@@ -2,7 +2,8 @@ import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import type { RemovedBatch, RetentionBatch } from "../storage/webhooks/retention.ts";
+import type { Store } from "../storage/store.ts";
+import type { OldRows } from "../storage/webhooks/retention.ts";
 
 const DAY_MS = 86_400_000;
 /** The time between two runs, in milliseconds: short, so that each run has little to remove. */
@@ -13,15 +14,8 @@ const BATCH_SIZE = 25;
 const PAUSE_FACTOR = 9;
 const MIN_PAUSE_MS = 20;
 
-type RemoveBatch = (batch: RetentionBatch) => Promise<RemovedBatch>;
-
 export type RetentionParts = {
-  readonly store: {
-    readonly removeDeliveries: RemoveBatch;
-    readonly removeEvents: RemoveBatch;
-    forgetSubscribers(before: Date): Promise<number>;
-    forgetOldSecrets(now: Date): Promise<void>;
-  };
+  readonly store: Pick<Store, "removeOld" | "forgetSubscribers" | "forgetOldSecrets">;
   /** Undefined: deliveries and events are kept. */
   readonly days: number | undefined;
   readonly clock: DomainClock;
@@ -48,12 +42,12 @@ export function startRetention(parts: RetentionParts): Retention {
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  async function removeAll(remove: RemoveBatch, before: Date): Promise<number> {
+  async function removeAll(table: OldRows, before: Date): Promise<number> {
     let total = 0;
     let after = "";
     while (!signal.aborted) {
       const startedMs = performance.now();
-      const { removed, last } = await remove({ before, after, atMost: BATCH_SIZE });
+      const { removed, last } = await store.removeOld({ table, before, after, atMost: BATCH_SIZE });
       total += removed;
       if (last === undefined) break;
       after = last;
@@ -68,9 +62,9 @@ export function startRetention(parts: RetentionParts): Retention {
     await store.forgetOldSecrets(await clock.now());
     if (days === undefined) return;
     const before = new Date(clock.realNow().getTime() - days * DAY_MS);
-    const deliveries = await removeAll(store.removeDeliveries, before);
+    const deliveries = await removeAll("deliveries", before);
     // After their deliveries, which refer to them.
-    const events = await removeAll(store.removeEvents, before);
+    const events = await removeAll("events", before);
     const subscribers = await store.forgetSubscribers(before);
     if (deliveries + events + subscribers > 0)
       logger.info({ deliveries, events, subscribers, before }, "removed what is past retention");

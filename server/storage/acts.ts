@@ -22,7 +22,7 @@ import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/attemp
 import { claimDeliveries, freeLeases, listWaiting, readShares, releaseClaim } from "./webhooks/claims.ts";
 import { findSentDelivery, listDeliveries, redeliver } from "./webhooks/deliveries.ts";
 import { emitFurtherEvent, emitResourceEvent, listEvents } from "./webhooks/events.ts";
-import { removeDeliveries, removeEvents } from "./webhooks/retention.ts";
+import { removeOld } from "./webhooks/retention.ts";
 import { readKeyUses } from "./webhooks/secrets.ts";
 import {
   changeSecret,
@@ -100,8 +100,7 @@ export const ACTS = {
   redeliver: [redeliver, "db"],
   release: [release, "db"],
   releaseClaim: [releaseClaim, "db"],
-  removeDeliveries: [removeDeliveries, "background"],
-  removeEvents: [removeEvents, "background"],
+  removeOld: [removeOld, "background"],
   reportCalls: [reportCalls, "db"],
   resetMerchant: [resetMerchant, "background"],
   saveRefunds: [saveRefunds, "db"],
@@ -110,35 +109,26 @@ export const ACTS = {
 } as const satisfies Record<string, readonly [Act, keyof Connections]>;
 
 export type Connections = { readonly db: Db; readonly background: Db };
-export type Acts = Bound<{ [Name in keyof typeof ACTS]: (typeof ACTS)[Name][0] }>;
-
 /** A storage function. Each is atomic, and may be repeated. */
 export type Act = (db: Db, ...rest: never[]) => unknown;
 
-/** Storage functions whose first argument, the connection, is already given. */
-export type Bound<Functions> = {
-  readonly [Name in keyof Functions]: Functions[Name] extends (db: Db, ...rest: infer Rest) => infer Result
+/** The storage functions, whose first argument, the connection, is already given. */
+export type Acts = {
+  readonly [Name in keyof typeof ACTS]: (typeof ACTS)[Name][0] extends (
+    db: Db,
+    ...rest: infer Rest
+  ) => infer Result
     ? (...rest: Rest) => Result
     : never;
 };
 
-/** Gives each act the connections for its kind of work. */
+/** Gives each act the connections for its kind of work, and repeats it after conflicts. */
 export function bindActs(connections: Connections): Acts {
-  const bound = Object.entries(ACTS).map(([name, [act, kind]]) => [name, bind(act, connections[kind])]);
+  const bound = Object.entries(ACTS).map(([name, [act, kind]]) => [
+    name,
+    (...rest: never[]) => repeatAfterConflicts(async () => (act as Act)(connections[kind], ...rest)),
+  ]);
   return Object.fromEntries(bound); // the mapped type above describes each function
-}
-
-/** Gives functions their connections, so that their callers do not depend on these. */
-export function bindAll<const Functions extends Record<string, Act>>(
-  db: Db,
-  functions: Functions,
-): Bound<Functions> {
-  const bound = Object.entries(functions).map(([name, act]) => [name, bind(act, db)]);
-  return Object.fromEntries(bound); // the mapped type above describes each function
-}
-
-function bind(act: Act, db: Db) {
-  return (...rest: never[]) => repeatAfterConflicts(async () => act(db, ...rest));
 }
 
 /** What shares statements with other calls of the same time. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { ACTS, type Act, type Acts, type Batches, createBatches, type StoreParts } from "./acts.ts";
 import { readBacklog } from "./backlog.ts";
 import { callOnShards, installFunctions } from "./citus/functions.ts";
-import { available, inOrder, type Kind, type Machines, openMachines } from "./citus/machines.ts";
+import { available, firstOf, type Kind, type Machines, openMachines } from "./citus/machines.ts";
 import { publishOverall } from "./citus/payouts.ts";
 import type { Database } from "./database/database.ts";
 import type { Db } from "./database/tables.ts";
@@ -15,7 +15,7 @@ import { findByRequestKey, isOneOf } from "./payments/payment-record.ts";
 import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "./payments/refunds.ts";
 import { toResults } from "./webhooks/attempts.ts";
 import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "./webhooks/claims.ts";
-import { OLD_ROWS, type OldRows, type RetentionBatch, selectOld } from "./webhooks/retention.ts";
+import { OLD_ROWS, selectOld } from "./webhooks/retention.ts";
 import { findOldSecrets, findPastSubscribers } from "./webhooks/subscriptions.ts";
 
 /*
@@ -82,6 +82,10 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
   type OfMerchant = { readonly merchant: string };
   type Call<Item, Row> = (db: Db, items: readonly Item[]) => Promise<readonly Row[]>;
 
+  /** Waits for all; of background work it leaves out what fails because a machine does not respond: its deliveries wait. */
+  const settle = async <Result>(kind: Kind, results: readonly Promise<Result>[]) =>
+    kind === "db" ? Promise.all(results) : available(await Promise.allSettled(results));
+
   /** Makes one call for each machine with rows of some items, again where a shard has moved meanwhile. */
   async function inParts<Item extends OfMerchant, Row>(
     items: readonly Item[],
@@ -89,54 +93,20 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     call: Call<Item, Row>,
   ): Promise<Row[]> {
     const located = items.map(async (item) => ({ item, machine: await machineOf(item.merchant, kind) }));
-    const parts = [...Map.groupBy(await Promise.all(located), ({ machine }) => machine)];
-    const rows = parts.map(([machine, some]) => {
+    const parts = [...Map.groupBy(await settle(kind, located), ({ machine }) => machine)];
+    const rows = parts.map(async ([machine, some]) => {
       const own = some.map(({ item }) => item);
       return parts.length === 1
         ? call(machine[kind], own)
         : repeatAfterConflicts(() => inParts(own, kind, call));
     });
-    return (await Promise.all(rows)).flat();
-  }
-
-  /** The same for background work, which leaves out machines that do not respond: their deliveries wait. */
-  async function ofResponding<Item extends OfMerchant, Row>(items: readonly Item[], call: Call<Item, Row>) {
-    const located = items.map(async (item) => ({
-      item,
-      machine: await machineOf(item.merchant, "background"),
-    }));
-    const parts = Map.groupBy(available(await Promise.allSettled(located)), ({ machine }) => machine);
-    const rows = [...parts.values()].map((some) => {
-      const own = some.map(({ item }) => item);
-      return repeatAfterConflicts(() => inParts(own, "background", call));
-    });
-    return available(await Promise.allSettled(rows)).flat();
+    return (await (parts.length === 1 ? Promise.all(rows) : settle(kind, rows))).flat();
   }
 
   const onItems =
     <Row>(work: Parameters<typeof callOnShards>[1], further?: object) =>
     (db: Db, items: readonly OfMerchant[]) =>
       callOnShards<Row>(db, work, shardOf, items, further);
-
-  async function removeOld(table: OldRows, batch: RetentionBatch) {
-    return background.transaction().execute(async (transaction) => {
-      const { rows: turn } = await sql`select where ${tryTurn("retention")}`.execute(transaction);
-      if (turn.length === 0) return { removed: 0, last: undefined };
-      const select = async (shard: Db) => (await selectOld(table, batch).execute(shard)).rows;
-      const old = firstOf(await onShards(select), ({ id }) => id, batch.atMost);
-      const { row, isRemovable, id } = OLD_ROWS[table];
-      let removed = 0;
-      for (const [merchant, rows] of Map.groupBy(old, (one) => one.merchant)) {
-        const machine = await machineOf(merchant, "background");
-        const { numAffectedRows } = await sql`
-          delete from ${sql.table(table)} ${sql.ref(row)}
-          where ${sql.ref(id)} = any(${rows.map((one) => one.id)}::text[]) and merchant = ${merchant}
-            and ${isRemovable(batch.before)}`.execute(machine.background);
-        removed += Number(numAffectedRows);
-      }
-      return { removed, last: old.at(-1)?.id };
-    });
-  }
 
   return {
     findMissingTriggers: async () => [], // tables that Citus spreads can't have any
@@ -164,29 +134,29 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     },
     async readShares({ merchants, realNow, ended }) {
       const items = merchants.map((merchant) => ({ merchant }));
-      const rows = await ofResponding(items, onItems<SharesRow>("readShares", { realNow, ended }));
+      const rows = await inParts(items, "background", onItems<SharesRow>("readShares", { realNow, ended }));
       const ranked = rows.map(({ now: _, ...inHand }) => ({ inHand, rank: Math.random() }));
       const due = ranked.sort((a, b) => a.rank - b.rank).map(({ inHand }) => inHand);
       return { now: toDate(rows[0]?.now ?? null) ?? realNow, due };
     },
     async claimDeliveries({ claimLimits, ...when }) {
-      const rows = await ofResponding(claimLimits, onItems<ClaimedRow>("claimDeliveries", when));
+      const rows = await inParts(claimLimits, "background", onItems<ClaimedRow>("claimDeliveries", when));
       return rows.map(({ secret, old_secret, ...row }) =>
         toAttempt({ ...row, secret: toBytes(secret), old_secret: old_secret && toBytes(old_secret) }),
       );
     },
-    async freeLeases({ all = false } = {}) {
-      const isOver = sql`leased_until is not null and (${all}::boolean or leased_until < now())`;
+    async freeLeases() {
+      const isOver = sql`leased_until < now()`;
       const merchants = sql<{ merchant: string }>`select distinct merchant from deliveries where ${isOver}`;
       const found = await onShards(async (shard) => (await merchants.execute(shard)).rows);
-      const changes = found.flat().map(async ({ merchant }) => {
+      const changes = found.map(async ({ merchant }) => {
         const machine = await machineOf(merchant, "background");
         await sql`
           update deliveries set leased_until = null, sending = false where merchant = ${merchant} and webhook_id in (
             select webhook_id from deliveries where merchant = ${merchant} and ${isOver} for update skip locked
           )`.execute(machine.background);
       });
-      available(await Promise.allSettled(changes));
+      await settle("background", changes);
     },
     async listWaiting(page) {
       const waiting = await onShards((shard) => listWaiting(shard, page));
@@ -197,18 +167,17 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       return firstOf(due, (one) => `${one.dueAt.toISOString()} ${one.paymentId} ${one.merchant}`, page.limit);
     },
     async readBacklog(now) {
-      const all = await onShards((shard) => readBacklog(shard, now));
-      const sum = <Counts extends object>(counts: readonly Counts[]) => {
-        const names = Object.keys(counts[0] ?? {}) as (keyof Counts)[];
-        const sums = names.map((name) => [name, counts.reduce((total, one) => total + Number(one[name]), 0)]);
-        return Object.fromEntries(sums) as Counts;
-      };
-      return {
-        deliveries: sum(all.map(({ deliveries }) => deliveries)),
-        subscriptions: sum(all.map(({ subscriptions }) => subscriptions)),
-        oldestDeliverySeconds: Math.max(0, ...all.map((one) => one.oldestDeliverySeconds)),
-        oldestRefundSeconds: Math.max(0, ...all.map((one) => one.oldestRefundSeconds)),
-      };
+      const all = await onShards(async (shard) => [await readBacklog(shard, now)]);
+      const sum = <Counts extends Readonly<Record<string, number>>>(one: Counts, other: Counts) =>
+        Object.fromEntries(
+          Object.entries(one).map(([name, count]) => [name, count + (other[name] ?? 0)]),
+        ) as Counts;
+      return all.reduce((one, other) => ({
+        deliveries: sum(one.deliveries, other.deliveries),
+        subscriptions: sum(one.subscriptions, other.subscriptions),
+        oldestDeliverySeconds: Math.max(one.oldestDeliverySeconds, other.oldestDeliverySeconds),
+        oldestRefundSeconds: Math.max(one.oldestRefundSeconds, other.oldestRefundSeconds),
+      }));
     },
     async readHighWaterMark() {
       const newest = firstOf(await onShards(findNewestRefund), ({ paymentId }) => paymentId);
@@ -222,11 +191,26 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       }
       return plain.findMissing({ ...mark, refunds: [] });
     },
-    findOldSecrets: async (now) => (await onShards((shard) => findOldSecrets(shard, now))).flat(),
-    findPastSubscribers: async (before) =>
-      (await onShards((shard) => findPastSubscribers(shard, before))).flat(),
-    removeDeliveries: (batch) => removeOld("deliveries", batch),
-    removeEvents: (batch) => removeOld("events", batch),
+    findOldSecrets: (now) => onShards((shard) => findOldSecrets(shard, now)),
+    findPastSubscribers: (before) => onShards((shard) => findPastSubscribers(shard, before)),
+    removeOld: (batch) =>
+      background.transaction().execute(async (transaction) => {
+        const { rows: turn } = await sql`select where ${tryTurn("retention")}`.execute(transaction);
+        if (turn.length === 0) return { removed: 0, last: undefined };
+        const select = async (shard: Db) => (await selectOld(batch).execute(shard)).rows;
+        const old = firstOf(await onShards(select), ({ id }) => id, batch.atMost);
+        const { isRemovable, id } = OLD_ROWS[batch.table];
+        let removed = 0;
+        for (const [merchant, rows] of Map.groupBy(old, (one) => one.merchant)) {
+          const machine = await machineOf(merchant, "background");
+          const { numAffectedRows } = await sql`
+            delete from ${sql.table(batch.table)} e
+            where ${sql.ref(id)} = any(${rows.map((one) => one.id)}::text[]) and merchant = ${merchant}
+              and ${isRemovable(batch.before)}`.execute(machine.background);
+          removed += Number(numAffectedRows);
+        }
+        return { removed, last: old.at(-1)?.id };
+      }),
     publishPayouts: (publisher) => publishOverall(background, onShards, publisher),
     /** No trigger adds the refund to the sum of its payment. */
     async reconcileRefund(refund, now) {
@@ -242,11 +226,6 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       });
     },
   } satisfies Partial<Acts>;
-}
-
-/** The first rows of several shards. */
-function firstOf<Row>(pages: readonly (readonly Row[])[], keyOf: (row: Row) => string, limit?: number) {
-  return inOrder(pages.flat(), keyOf).slice(0, limit);
 }
 
 /** An instant or bytes as JSON of PostgreSQL has them. */

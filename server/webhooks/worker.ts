@@ -111,11 +111,12 @@ export class Worker {
 
   /** @param end says that the attempt is not under way any more */
   async #attempt(attempt: Attempt, leaseEndsMs: number, end: () => void): Promise<void> {
-    const { store, realNow, timeoutMs, logger, onAttempt, onAccepted, onRoom, attempts } = this.#parts;
+    const { store, encryptionKeys, realNow, timeoutMs, logger } = this.#parts;
+    const { onAttempt, onAccepted, onRoom, attempts } = this.#parts;
     const { signal } = this.#abandoned;
     try {
       const make = attempts?.makeAttempt ?? makeAttempt;
-      const secretKeys = await this.#readSecrets(attempt);
+      const secretKeys = await readSecrets(attempt, encryptionKeys);
       // The lease must not end before the attempt does: another server would send it, too.
       const inTime = !signal.aborted && performance.now() + timeoutMs <= leaseEndsMs;
       const result = inTime
@@ -138,19 +139,6 @@ export class Worker {
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");
     }
     onRoom(attempt.merchant, this.#accepted.delete(attempt.webhookId));
-  }
-
-  /** The secrets that sign a delivery, also undefined as soon as the attempts are abandoned. */
-  async #readSecrets(attempt: Attempt): Promise<readonly string[] | undefined> {
-    const { signal } = this.#abandoned;
-    const abandoned = Promise.withResolvers<undefined>();
-    const abandon = () => abandoned.resolve(undefined);
-    signal.addEventListener("abort", abandon);
-    try {
-      return await Promise.race([readSecrets(attempt, this.#parts.encryptionKeys), abandoned.promise]);
-    } finally {
-      signal.removeEventListener("abort", abandon);
-    }
   }
 
   async #notePace({ merchant, subscriptionKey, timeouts }: Attempt, result: MadeAttempt): Promise<void> {

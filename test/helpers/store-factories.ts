@@ -3,15 +3,9 @@ import { sql } from "kysely";
 import type { CallerIdentity } from "../../server/domain/caller-identity.ts";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
 import { firstStatus } from "../../server/domain/refunds.ts";
-import { bindAll } from "../../server/storage/acts.ts";
+import { bindActs } from "../../server/storage/acts.ts";
 import type { Db } from "../../server/storage/database/tables.ts";
-import {
-  authorizeDue,
-  authorizeRefunds,
-  type DueOptions,
-  type DueRun,
-  findDue,
-} from "../../server/storage/payments/due-refunds.ts";
+import { authorizeDue, type DueOptions, type DueRun } from "../../server/storage/payments/due-refunds.ts";
 import type {
   DebitRecord,
   PaymentKey,
@@ -24,7 +18,6 @@ import { insertPayment, type NewPayment } from "../../server/storage/payments/pa
 import { publishPayouts } from "../../server/storage/payments/payouts.ts";
 import { createRefundQueue, type RefundQueue } from "../../server/storage/payments/refund-queue.ts";
 import {
-  findByRequestKeys,
   type LoadedOriginal,
   loadOriginals,
   type NewRefund,
@@ -86,16 +79,13 @@ type RefundFields = {
   now?: Date;
 };
 
-/** The statements on which a refund queue works. */
-export const REFUND_STATEMENTS = { loadOriginals, saveRefunds, findByRequestKeys };
-
 const refundQueues = new WeakMap<Db, RefundQueue>();
 
 /** As a server has it: refunds that are issued at the same time share statements. */
 function refundQueueOf(db: Db): RefundQueue {
   const known = refundQueues.get(db);
   if (known) return known;
-  const created = createRefundQueue(bindAll(db, REFUND_STATEMENTS));
+  const created = createRefundQueue(bindActs({ db, background: db }));
   refundQueues.set(db, created);
   return created;
 }
@@ -188,7 +178,7 @@ export async function refuseEvents(db: Db, of: string, code = "P0001"): Promise<
 
 /** As the store's `authorizeDue`. */
 export function authorizeDueIn(db: Db, now: Date, options?: DueOptions): Promise<DueRun> {
-  return authorizeDue(bindAll(db, { findDue, authorizeRefunds }), now, options);
+  return authorizeDue(bindActs({ db, background: db }), now, options);
 }
 
 /** Authorizes the refunds that are due, and returns them with the outcome of the run. */

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import pg from "pg";
 import { type Connection, listenOnPostgres } from "../database/connection.ts";
@@ -11,8 +10,9 @@ import { hasMoved, nameTables, readShards, type Shard } from "./functions.ts";
 /** For calls, and for background work. */
 export type Kind = "db" | "background";
 
-type OnShards = <Result>(work: (shard: Db) => Promise<Result>) => Promise<Result[]>;
+type OnShards = <Row>(work: (shard: Db) => Promise<readonly Row[]>) => Promise<Row[]>;
 type Listening = Parameters<Connection["listen"]>;
+type Ends = Map<string, ReturnType<Connection["listen"]>>;
 
 /** A machine of a cluster, as a server sees it. */
 export type Machine = Readonly<Record<Kind, Db>> & {
@@ -23,9 +23,6 @@ export type Machine = Readonly<Record<Kind, Db>> & {
   keep(shards: readonly Shard[]): void;
   /** Runs work on each of its shards, whose tables have their own names, and leaves out those that have gone. */
   readonly onShards: OnShards;
-  listen(...listening: Listening): Promise<void>;
-  /** Ends what was begun with this function. */
-  unlisten(onNotification: Listening[1]): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -69,18 +66,18 @@ function unresponsive(): Error {
 
 /** Repeats work, also after an error, until the function that it returns is called, which resolves when the last run has ended. */
 function repeatEvery(ms: number, work: () => Promise<void>): () => Promise<void> {
-  const closing = new AbortController();
-  const { signal } = closing;
-  async function repeat(): Promise<void> {
-    while (!signal.aborted) {
-      const pause = setTimeout(ms, undefined, { ref: false, signal });
-      await pause.then(work).catch(() => {});
-    }
-  }
-  const repeated = repeat();
-  return () => {
-    closing.abort();
-    return repeated;
+  let running: Promise<void> | undefined;
+  const run = () => {
+    running ??= work()
+      .catch(() => {})
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  const timer = setInterval(run, ms).unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
   };
 }
 
@@ -102,7 +99,6 @@ function createMachine(
   const onShard = { size: CONNECTIONS.shards, statementMs: SHARD_MS, settings: SHARD_SETTINGS };
   const shardPool = createPool(url, { ...hasty, ...onShard });
   const probePool = createPool(url, { size: 1, connectMs: SILENCE_MS, statementMs: SILENCE_MS - 1_000 });
-  const listeners = new Map<Listening[1], ReturnType<Connection["listen"]>>();
   let shards = new Map<string, Db>();
   let misses = 0;
   let heardMs = performance.now();
@@ -151,29 +147,16 @@ function createMachine(
       shards = new Map(present.map((one) => [one.shard, shards.get(one.shard) ?? toShardDb(one)]));
     },
     async onShards(work) {
-      const results = [...shards.values()].map(async (shard) => {
-        try {
-          return [await work(shard)];
-        } catch (error) {
+      const results = [...shards.values()].map((shard) =>
+        work(shard).catch((error: unknown) => {
           if (error instanceof pg.DatabaseError && error.code === NO_SUCH_TABLE) return [];
           throw error;
-        }
-      });
+        }),
+      );
       return (await Promise.all(results)).flat();
-    },
-    async listen(...listening) {
-      const begun = listenOnPostgres(url, db, listening);
-      listeners.set(listening[1], begun);
-      await begun;
-    },
-    async unlisten(onNotification) {
-      const listening = listeners.get(onNotification);
-      listeners.delete(onNotification);
-      await (await listening)?.close();
     },
     async close() {
       await stopProbing();
-      await Promise.all([...listeners.values()].map(async (listening) => (await listening).close()));
       await Promise.all([callPool, backgroundPool, shardPool, probePool].map((pool) => pool.close()));
     },
   };
@@ -188,7 +171,8 @@ export async function openMachines({ connection, options }: Database): Promise<M
   const directoryPool = createPool(databaseUrl, { ...pools.db, ...PROBE });
   const directory = toDb(directoryPool);
   const machines = new Map<string, Machine>();
-  const listenings = new Set<Listening>();
+  /** Who listens, and where it has begun to. */
+  const listenings = new Map<Listening, Ends>();
   const shardOf = new Map<string, number>();
   let urlOf = new Map<string, string>();
   let shards: readonly Shard[] = [];
@@ -211,6 +195,7 @@ export async function openMachines({ connection, options }: Database): Promise<M
     for (const [url, machine] of machines) {
       if (urls.has(url)) continue;
       machines.delete(url);
+      for (const ends of listenings.values()) endListening(ends, [url]).catch(() => {});
       machine.close().catch(() => {});
     }
   }
@@ -218,8 +203,17 @@ export async function openMachines({ connection, options }: Database): Promise<M
   function add(url: string): Machine {
     const machine = createMachine(url, pools, refresh);
     machines.set(url, machine);
-    for (const listening of listenings) void machine.listen(...listening);
+    for (const [listening, ends] of listenings) ends.set(url, listenOnPostgres(url, pools.db, listening));
     return machine;
+  }
+
+  async function endListening(ends: Ends, urls: Iterable<string>): Promise<void> {
+    const ended = [...urls].map(async (url) => {
+      const end = ends.get(url);
+      ends.delete(url);
+      await (await end)?.close();
+    });
+    await Promise.all(ended);
   }
 
   async function findShard(merchant: string) {
@@ -254,20 +248,21 @@ export async function openMachines({ connection, options }: Database): Promise<M
     },
     /** Also on machines that join later. */
     async listen(...listening) {
-      const atCoordinator = await connection.listen(...listening);
-      listenings.add(listening);
-      await Promise.all([...machines.values()].map((machine) => machine.listen(...listening)));
+      const begin = (url: string) => [url, listenOnPostgres(url, pools.db, listening)] as const;
+      const ends: Ends = new Map([...machines.keys()].map(begin));
+      listenings.set(listening, ends);
+      const [atCoordinator] = await Promise.all([connection.listen(...listening), ...ends.values()]);
       return {
         async close() {
           listenings.delete(listening);
-          const ends = [...machines.values()].map((machine) => machine.unlisten(listening[1]));
-          await Promise.all([atCoordinator.close(), ...ends]);
+          await Promise.all([atCoordinator.close(), endListening(ends, ends.keys())]);
         },
       };
     },
     async close() {
       closed = true;
       await stopRefreshing();
+      for (const ends of listenings.values()) await endListening(ends, ends.keys());
       await Promise.all([directoryPool.close(), ...[...machines.values()].map((machine) => machine.close())]);
     },
   };
@@ -282,9 +277,9 @@ function toUrl(databaseUrl: string, { host, port }: Placement): string {
   return url.href;
 }
 
-/** The results of several shards in one order. */
-export function inOrder<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
-  return items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+/** The first rows of several shards, in the order of their keys. */
+export function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string, limit?: number): Row[] {
+  return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)).slice(0, limit);
 }
 
 /** The results of the calls that succeeded. Those that failed because a machine does not respond are left out. */

@@ -3,7 +3,7 @@ import type { Db } from "../database/tables.ts";
 import { isHeld } from "../payments/holds.ts";
 import { isOneOf } from "../payments/payment-record.ts";
 import { LAST_POSITION, type Published, type Publisher } from "../payments/payouts.ts";
-import { inOrder, type Machines } from "./machines.ts";
+import { firstOf, type Machines } from "./machines.ts";
 
 type OnShards = Machines["onShards"];
 
@@ -26,26 +26,24 @@ export async function publishOverall(
 }
 
 async function publishSome(transaction: Db, onShards: OnShards, limit: number): Promise<void> {
-  const pages = await onShards(async (shard) => {
-    const query = sql<{ payment_id: string; merchant: string; authorized_at: Date }>`
+  type Waiting = { payment_id: string; merchant: string; authorized_at: Date };
+  const waiting = await onShards(async (shard) => {
+    const query = sql<Waiting>`
       select payment_id, merchant, authorized_at from payouts_waiting w
       where not ${isHeld(sql`w.merchant`)} order by authorized_at, payment_id limit ${limit}::integer`;
     return (await query.execute(shard)).rows;
   });
-  const keyOf = (row: { payment_id: string; authorized_at: Date }) =>
-    `${row.authorized_at.toISOString()} ${row.payment_id}`;
-  const waiting = inOrder(pages.flat(), keyOf).slice(0, limit);
-  if (waiting.length === 0) return;
+  const keyOf = (row: Waiting) => `${row.authorized_at.toISOString()} ${row.payment_id}`;
+  const first = firstOf(waiting, keyOf, limit);
+  if (first.length === 0) return;
   await sql`
     insert into payouts (payment_id, merchant, authorized_at, position)
-    select payment_id, merchant, authorized_at, number + ${LAST_POSITION}
-    from unnest(
-      ${waiting.map((row) => row.payment_id)}::text[],
-      ${waiting.map((row) => row.merchant)}::text[],
-      ${waiting.map((row) => row.authorized_at.toISOString())}::timestamptz[]
-    ) with ordinality as waiting (payment_id, merchant, authorized_at, number)
+    select payment_id, merchant, authorized_at,
+      row_number() over (order by authorized_at, payment_id) + ${LAST_POSITION}
+    from json_to_recordset(${JSON.stringify(first)}::json)
+      as waiting (payment_id text, merchant text, authorized_at timestamptz)
     on conflict (payment_id, merchant) do nothing`.execute(transaction);
-  for (const [merchant, some] of Map.groupBy(waiting, (row) => row.merchant)) {
+  for (const [merchant, some] of Map.groupBy(first, (row) => row.merchant)) {
     const ids = some.map((row) => row.payment_id);
     await sql`delete from payouts_waiting where ${isOneOf(merchant, ids)}`.execute(transaction);
   }

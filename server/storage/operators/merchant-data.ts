@@ -24,64 +24,67 @@ export type ErasedPart = {
   readonly last: string | undefined;
 };
 
-/** Erases deliveries that are finished, with their attempts; those that are pending stay. */
-export async function eraseDeliveries(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const which = sql`merchant = ${part.merchant} and webhook_id < ${firstIdSince("msg_", part.before)}`;
-  const change = sql`delete from deliveries d where d.webhook_id = any(array(select id from batch)) and d.state <> 'PENDING'`;
-  return erase(db, part, { table: "deliveries", id: "webhook_id", which, change });
-}
-
-/** Notes that a merchant's events before a time are erased, so that nobody takes them for lost. */
-export async function recordErasure(db: Db, { merchant, before }: Pick<MerchantPart, "merchant" | "before">) {
-  await sql`
-    insert into erasures as known (merchant, before) values (${merchant}, ${before}::timestamptz)
-    on conflict (merchant) do update set before = greatest(known.before, excluded.before)`.execute(db);
-}
-
-/**
- * Erases events without deliveries, and so who issued a refund, and the trace of that call. The newest event of an account or
- * customer stays: the next one is numbered by it.
- */
-export async function eraseEvents(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const which = sql`event_id < ${firstIdSince("evt_", part.before)}`;
-  const change = sql`delete from events e where e.event_id = any(array(select id from batch where merchant = ${part.merchant}))
-    and ${isForgettable()}`;
-  return erase(db, part, { table: "events", id: "event_id", which, change });
-}
-
-/** Erases subscriptions that have ended, with their urls and secrets, unless a delivery of theirs is left. */
-export async function eraseSubscriptions(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const which = sql`merchant = ${part.merchant} and ended_at < ${part.before}::timestamptz`;
-  const change = sql`delete from subscriptions e where e.subscription_key = any(array(select id from batch)) and not exists (
-    select from deliveries d where d.merchant = e.merchant and d.subscription_key = e.subscription_key)`;
-  return erase(db, part, { table: "subscriptions", id: "subscription_key", which, change });
-}
-
-/** Erases who made the subscriptions that stay. */
-export async function eraseSubscribers(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const which = sql`merchant = ${part.merchant} and created_at < ${part.before}::timestamptz and caller is not null`;
-  const change = sql`update subscriptions e set caller = null where e.subscription_key = any(array(select id from batch))`;
-  return erase(db, part, { table: "subscriptions", id: "subscription_key", which, change });
-}
-
-/** Erases what a merchant wrote into payments and refunds about its customers. The records themselves stay. */
-export async function erasePaymentTexts(db: Db, part: MerchantPart): Promise<ErasedPart> {
-  const which = sql`merchant = ${part.merchant} and created_at < ${part.before}::timestamptz
-    and num_nonnulls(client_reference_id, soft_descriptor) > 0`;
-  const change = sql`update payments e set client_reference_id = null, soft_descriptor = null
-    where e.payment_id = any(array(select id from batch))`;
-  return erase(db, part, { table: "payments", id: "payment_id", which, change });
-}
-
 type Erasure = Readonly<{
   table: string;
   id: string;
+  /** The rows to read. */
   which: RawBuilder<unknown>;
+  /** What is done with those of a page. */
   change: RawBuilder<unknown>;
 }>;
 
-/** Changes the rows of a page. Of events, a page has those of all merchants. */
-async function erase(db: Db, part: MerchantPart, { table, id, which, change }: Erasure): Promise<ErasedPart> {
+/** What is erased of a merchant, in this order: events and subscriptions come after their deliveries. */
+const ERASURES = {
+  /** Those that are finished, with their attempts. */
+  deliveries: ({ merchant, before }) => ({
+    table: "deliveries",
+    id: "webhook_id",
+    which: sql`merchant = ${merchant} and webhook_id < ${firstIdSince("msg_", before)}`,
+    change: sql`delete from deliveries e where e.webhook_id = any(array(select id from batch)) and e.state <> 'PENDING'`,
+  }),
+  /**
+   * Those without deliveries, and so who issued a refund, and the trace of that call. The newest event of an account or customer
+   * stays: the next one is numbered by it. A page has the events of all merchants.
+   */
+  events: ({ merchant, before }) => ({
+    table: "events",
+    id: "event_id",
+    which: sql`event_id < ${firstIdSince("evt_", before)}`,
+    change: sql`delete from events e
+      where e.event_id = any(array(select id from batch where merchant = ${merchant})) and ${isForgettable()}`,
+  }),
+  /** Those that have ended, with their urls and secrets, unless a delivery of theirs is left. */
+  subscriptions: ({ merchant, before }) => ({
+    table: "subscriptions",
+    id: "subscription_key",
+    which: sql`merchant = ${merchant} and ended_at < ${before}::timestamptz`,
+    change: sql`delete from subscriptions e where e.subscription_key = any(array(select id from batch)) and not exists (
+      select from deliveries d where d.merchant = e.merchant and d.subscription_key = e.subscription_key)`,
+  }),
+  /** Who made the subscriptions that stay. */
+  subscribers: ({ merchant, before }) => ({
+    table: "subscriptions",
+    id: "subscription_key",
+    which: sql`merchant = ${merchant} and created_at < ${before}::timestamptz and caller is not null`,
+    change: sql`update subscriptions e set caller = null where e.subscription_key = any(array(select id from batch))`,
+  }),
+  /** What the merchant wrote into payments and refunds about its customers. The records themselves stay. */
+  paymentTexts: ({ merchant, before }) => ({
+    table: "payments",
+    id: "payment_id",
+    which: sql`merchant = ${merchant} and created_at < ${before}::timestamptz
+      and num_nonnulls(client_reference_id, soft_descriptor) > 0`,
+    change: sql`update payments e set client_reference_id = null, soft_descriptor = null
+      where e.payment_id = any(array(select id from batch))`,
+  }),
+} as const satisfies Record<string, (part: MerchantPart) => Erasure>;
+
+export type ErasedKind = keyof typeof ERASURES;
+export const ERASED_KINDS = Object.keys(ERASURES) as readonly ErasedKind[];
+
+/** Erases what a page of a merchant's records has of a kind. */
+export async function erase(db: Db, kind: ErasedKind, part: MerchantPart): Promise<ErasedPart> {
+  const { table, id, which, change } = ERASURES[kind](part);
   const { rows } = await sql<{ erased: number; read: number; last: string | null }>`
     with batch as materialized (
       select ${sql.ref(id)} as id, merchant from ${sql.table(table)}
@@ -89,8 +92,15 @@ async function erase(db: Db, part: MerchantPart, { table, id, which, change }: E
     ), erased as (${change} and merchant = ${part.merchant} returning 1)
     select (select count(*)::integer from erased) as erased, count(*)::integer as read, max(id) as last
     from batch`.execute(db);
-  const { erased: count = 0, read = 0, last } = rows[0] ?? {};
-  return { erased: count, kept: read - count, last: last ?? undefined };
+  const { erased = 0, read = 0, last } = rows[0] ?? {};
+  return { erased, kept: read - erased, last: last ?? undefined };
+}
+
+/** Notes that a merchant's events before a time are erased, so that nobody takes them for lost. */
+export async function recordErasure(db: Db, { merchant, before }: Pick<MerchantPart, "merchant" | "before">) {
+  await sql`
+    insert into erasures as known (merchant, before) values (${merchant}, ${before}::timestamptz)
+    on conflict (merchant) do update set before = greatest(known.before, excluded.before)`.execute(db);
 }
 
 /** What a merchant calls a customer, or something of it. */
@@ -107,19 +117,11 @@ export type Reference = {
 /** Its events up to this number are gone, however they went. */
 export type ErasedPayment = { readonly paymentId: string; readonly sequence: number };
 
-export type ErasedReference = {
-  readonly deliveries: number;
-  readonly events: number;
-  /** The payments and refunds of this page. */
-  readonly payments: readonly ErasedPayment[];
-  /** Events that stay: a delivery of theirs is pending, or the next event of an account or a customer gets its number from them. */
-  readonly kept: number;
-  readonly last: string | undefined;
-};
-
 /**
  * Erases what a reference leads to, whenever it was made: finished deliveries and events of the payments and refunds that have it,
  * and of the account or customer with this id.
+ * @returns how many; the payments and refunds of this page; and how many events are `kept`, because a delivery of theirs is pending, or
+ *   the next event of an account or a customer gets its number from them
  */
 export async function eraseReference(db: Db, { merchant, reference, after, atMost }: Reference) {
   // The condition on the sequence holds for every row, and lets PostgreSQL use the index of the merchant's payments.

@@ -1,14 +1,22 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { SubscriptionType } from "../../domain/events.ts";
 import type { Db } from "../database/tables.ts";
 
-/** The filters for an operator's list of deliveries; `retrying` are pending ones with a failed attempt. */
-export const DELIVERY_FILTERS = ["exhausted", "retrying", "pending", "delivered", "ended"] as const;
-export type DeliveryFilter = (typeof DELIVERY_FILTERS)[number];
+/**
+ * What an operator can list of the deliveries; `retrying` are pending ones with a failed attempt. Literal SQL, because the planner uses
+ * a partial index only for a condition without parameters.
+ */
+export const DELIVERY_FILTERS = {
+  exhausted: sql`d.state = 'EXHAUSTED'`,
+  retrying: sql`d.state = 'PENDING' and d.attempts > 0`,
+  pending: sql`d.state = 'PENDING'`,
+  delivered: sql`d.state = 'DELIVERED'`,
+  ended: sql`d.state = 'ENDED'`,
+};
 
 export type DeliveryWish = {
-  readonly filter: DeliveryFilter;
+  readonly filter: keyof typeof DELIVERY_FILTERS;
   readonly merchant?: string | undefined;
   readonly subscriptionKey?: string | undefined;
   /** Only those before this webhook id: the last one of the page before. */
@@ -17,7 +25,7 @@ export type DeliveryWish = {
 };
 
 /** A delivery of any merchant, with its latest attempt, without its payload. */
-export type OperatorDelivery = {
+type OperatorDelivery = {
   readonly webhookId: string;
   readonly merchant: string;
   readonly subscriptionKey: string;
@@ -25,20 +33,8 @@ export type OperatorDelivery = {
   readonly resourceId: string;
   readonly state: DeliveryState;
   readonly attempts: number;
-  /** Domain time (D30). */
-  readonly dueAt: Date | null;
   readonly lastAttemptAt: Date | null;
-  readonly lastStatus: number | null;
   readonly lastError: string | null;
-};
-
-// Literal SQL, because the planner uses a partial index only for a condition without parameters.
-const CONDITIONS: Readonly<Record<DeliveryFilter, RawBuilder<boolean>>> = {
-  exhausted: sql`d.state = 'EXHAUSTED'`,
-  retrying: sql`d.state = 'PENDING' and d.attempts > 0`,
-  pending: sql`d.state = 'PENDING'`,
-  delivered: sql`d.state = 'DELIVERED'`,
-  ended: sql`d.state = 'ENDED'`,
 };
 
 /** Deliveries over all merchants, newest first. */
@@ -46,15 +42,14 @@ export async function findDeliveries(db: Db, wish: DeliveryWish): Promise<Operat
   const { filter, merchant = null, subscriptionKey = null, before = null, limit } = wish;
   const { rows } = await sql<OperatorDelivery>`
     select d.webhook_id as "webhookId", d.merchant, d.subscription_key as "subscriptionKey", e.type,
-      e.resource_id as "resourceId", d.state, d.attempts, d.due_at as "dueAt",
-      last.at as "lastAttemptAt", last.status as "lastStatus", last.error as "lastError"
+      e.resource_id as "resourceId", d.state, d.attempts, last.at as "lastAttemptAt", last.error as "lastError"
     from deliveries d
     join events e on e.event_id = d.event_id and e.merchant = d.merchant
     left join lateral (
-      select at, status, error from delivery_attempts a
+      select at, error from delivery_attempts a
       where a.webhook_id = d.webhook_id and a.merchant = d.merchant order by number desc limit 1
     ) as last on true
-    where ${CONDITIONS[filter]}
+    where ${DELIVERY_FILTERS[filter]}
       and (${merchant}::text is null or d.merchant = ${merchant}::text)
       and (${subscriptionKey}::text is null or d.subscription_key = ${subscriptionKey}::text)
       and (${before}::text is null or d.webhook_id < ${before}::text)
@@ -62,15 +57,8 @@ export async function findDeliveries(db: Db, wish: DeliveryWish): Promise<Operat
   return rows;
 }
 
-/** The merchant of a delivery; undefined when there is no such delivery. */
-export async function findDeliveryMerchant(db: Db, webhookId: string): Promise<string | undefined> {
-  const { rows } = await sql<{ merchant: string }>`
-    select merchant from deliveries where webhook_id = ${webhookId}`.execute(db);
-  return rows[0]?.merchant;
-}
-
 /** A subscription of any merchant, without its secret. */
-export type OperatorSubscription = {
+type OperatorSubscription = {
   readonly subscriptionKey: string;
   readonly merchant: string;
   readonly url: string;
@@ -81,10 +69,11 @@ export type OperatorSubscription = {
   readonly waiting: number;
 };
 
-export type SubscriptionWish = { readonly merchant?: string | undefined; readonly limit: number };
-
-/** Live subscriptions of all merchants, oldest first. */
-export async function findSubscriptions(db: Db, { merchant, limit }: SubscriptionWish) {
+/** Live subscriptions of all merchants, or of one, oldest first. */
+export async function findSubscriptions(
+  db: Db,
+  { merchant, limit }: { merchant?: string | undefined; limit: number },
+): Promise<OperatorSubscription[]> {
   const { rows } = await sql<OperatorSubscription>`
     select s.subscription_key as "subscriptionKey", s.merchant, s.url, s.type, s.details, s.created_at as "createdAt",
       (select count(*)::integer from deliveries d
@@ -95,9 +84,11 @@ export async function findSubscriptions(db: Db, { merchant, limit }: Subscriptio
   return rows;
 }
 
-/** The merchant of a subscription; undefined when there is no such subscription. */
-export async function findSubscriptionMerchant(db: Db, subscriptionKey: string): Promise<string | undefined> {
+const IDS = { deliveries: "webhook_id", subscriptions: "subscription_key" } as const;
+
+/** The merchant of a delivery or a subscription; undefined when there is none with this id. */
+export async function findMerchant(db: Db, table: keyof typeof IDS, id: string): Promise<string | undefined> {
   const { rows } = await sql<{ merchant: string }>`
-    select merchant from subscriptions where subscription_key = ${subscriptionKey}`.execute(db);
+    select merchant from ${sql.table(table)} where ${sql.ref(IDS[table])} = ${id}`.execute(db);
   return rows[0]?.merchant;
 }

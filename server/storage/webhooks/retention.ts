@@ -5,6 +5,7 @@ import { tryTurn } from "../database/turns.ts";
 
 /** A part of a table, in the order of its ids. */
 export type RetentionBatch = {
+  readonly table: OldRows;
   /** Real time: older rows are removed. */
   readonly before: Date;
   /** The last id of the batch before; empty for the first batch. */
@@ -19,39 +20,31 @@ export type RemovedBatch = {
   readonly last: string | undefined;
 };
 
-/** The tables with old rows: how each is read in the order of its ids, and what of it may be removed. */
+/**
+ * The tables with old rows: how each is read in the order of its ids, and which of its rows `e` may be removed: deliveries that are
+ * finished, with their attempts, and events without deliveries, except for the newest one of an account or customer.
+ */
 export const OLD_ROWS = {
-  deliveries: { id: "webhook_id", prefix: "msg_", row: "d", isRemovable: isFinished },
-  events: { id: "event_id", prefix: "evt_", row: "e", isRemovable: isForgettable },
+  deliveries: { id: "webhook_id", prefix: "msg_", isRemovable: isFinished },
+  events: { id: "event_id", prefix: "evt_", isRemovable: isForgettable },
 } as const;
 
 export type OldRows = keyof typeof OLD_ROWS;
 
-/** Removes deliveries that are finished, with their attempts. Pending ones stay, however old, and so do those sent again lately. */
-export async function removeDeliveries(db: Db, batch: RetentionBatch): Promise<RemovedBatch> {
-  return removeOld(db, "deliveries", batch);
-}
-
-/** Removes events without deliveries, except for the newest one of an account or customer. */
-export async function removeEvents(db: Db, batch: RetentionBatch): Promise<RemovedBatch> {
-  return removeOld(db, "events", batch);
-}
-
 /**
- * By one statement, at whose end the lock is free again: one server at a time removes rows. Every part of it looks rows up by id,
- * because a plan that reads a whole table would delay refunds.
+ * Removes what may go of a batch, by one statement, at whose end the lock is free again: one server at a time removes rows. Every part
+ * of it looks rows up by id, because a plan that reads a whole table would delay refunds.
  */
-async function removeOld(db: Db, table: OldRows, batch: RetentionBatch): Promise<RemovedBatch> {
-  const { row, isRemovable } = OLD_ROWS[table];
-  const id = sql.ref(OLD_ROWS[table].id);
+export async function removeOld(db: Db, batch: RetentionBatch): Promise<RemovedBatch> {
+  const { id, isRemovable } = OLD_ROWS[batch.table];
   const { rows } = await sql<{ removed: number; last: string | null }>`
     with turn as materialized (
       select ${tryTurn("retention")} as ours
     ), batch as materialized (
-      select older.id from turn, lateral (${selectOld(table, batch, sql`turn.ours`)}) as older
+      select older.id from turn, lateral (${selectOld(batch, sql`turn.ours`)}) as older
     ), removed as (
-      delete from ${sql.table(table)} ${sql.ref(row)}
-      where ${id} = any(array(select id from batch)) and ${isRemovable(batch.before)}
+      delete from ${sql.table(batch.table)} e
+      where ${sql.ref(id)} = any(array(select id from batch)) and ${isRemovable(batch.before)}
       returning 1
     )
     select (select count(*)::integer from removed) as removed, (select max(id)
@@ -61,8 +54,7 @@ async function removeOld(db: Db, table: OldRows, batch: RetentionBatch): Promise
 
 /** Selects the rows of a batch. */
 export function selectOld(
-  table: OldRows,
-  { before, after, atMost }: RetentionBatch,
+  { table, before, after, atMost }: RetentionBatch,
   condition = sql`true`,
 ): RawBuilder<{ id: string; merchant: string }> {
   const id = sql.ref(OLD_ROWS[table].id);
@@ -71,10 +63,10 @@ export function selectOld(
     order by ${id} limit ${atMost}::integer`;
 }
 
-/** The condition for removing a delivery `d`: finished, and without an attempt since a time. */
+/** The condition for removing a delivery: finished, and without an attempt since a time. Pending ones stay, however old. */
 function isFinished(before: Date): RawBuilder<boolean> {
-  return sql`d.state <> 'PENDING' and coalesce(
-    (select max(at) from delivery_attempts a where a.webhook_id = d.webhook_id and a.merchant = d.merchant) < ${before}::timestamptz,
+  return sql`e.state <> 'PENDING' and coalesce(
+    (select max(at) from delivery_attempts a where a.webhook_id = e.webhook_id and a.merchant = e.merchant) < ${before}::timestamptz,
     true)`;
 }
 

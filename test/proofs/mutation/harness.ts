@@ -10,7 +10,7 @@ import { noObserver } from "../../../server/observability/observer.ts";
 import { createApp } from "../../../server/process/app.ts";
 import { openDatabase } from "../../../server/storage/database/database.ts";
 import { openStore } from "../../../server/storage/store.ts";
-import { createEncryptionKeys, ownKey } from "../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 import type { Row } from "../../conformance/rows/row.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
@@ -43,7 +43,7 @@ export async function openHarness() {
     ...{ store, findCaller: sandboxAccess(store.findToken).findCaller, refuseBlocked: () => {} },
     concurrency: createConcurrencyLimit({ total: 1_000, perMerchant: 1_000 }),
     ...{ observer: noObserver, clock: { realNow, now: async () => realNow(), isWrong: () => false } },
-    encryptionKeys: createEncryptionKeys([ownKey(Buffer.alloc(32))]),
+    encryptionKeys: createEncryptionKeys([Buffer.alloc(32)]),
     targetPolicy: { allowLocal: false, allowPrivate: false },
     ...{ logger: pino({ level: "silent" }), rateLimiter: undefined, readinessChecks: [] },
     ...{ isDraining: () => false, bodyTimeoutMs: 10_000, callLimitMs: 60_000 },

@@ -1,12 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import {
-  eraseCustomer,
-  eraseMerchant,
-  type MerchantDataOptions,
-} from "../../../server/operators/merchant-data.ts";
-import { bindAll } from "../../../server/storage/acts.ts";
-import * as merchantData from "../../../server/storage/operators/merchant-data.ts";
+import { type EraseParts, eraseCustomer, eraseMerchant } from "../../../server/operators/merchant-data.ts";
 import { getPayment } from "../../../server/storage/payments/payment-record.ts";
 import { emitResourceEvent } from "../../../server/storage/webhooks/events.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
@@ -34,12 +28,12 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
   const database = useDatabase(engine);
 
   async function run<Choice>(
-    command: (options: MerchantDataOptions, choice: Choice) => Promise<boolean>,
+    command: (options: EraseParts, choice: Choice) => Promise<boolean>,
     choice: Choice,
   ) {
     const output = collectOutput();
     const { signal } = new AbortController();
-    const complete = await command({ store: bindAll(database.db, merchantData), output, signal }, choice);
+    const complete = await command({ db: database.db, output, signal }, choice);
     return { complete, printed: output.printed, complaints: output.complaints };
   }
 

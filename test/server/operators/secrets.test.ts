@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Db } from "../../../server/storage/database/tables.ts";
-import { createEncryptionKeys, ownKey } from "../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { runCommand, spawnCommand } from "../../helpers/admin.ts";
 import { startProduction } from "../../helpers/deployment.ts";
@@ -11,7 +11,7 @@ import { folderOfTest } from "../../helpers/suite.ts";
 
 const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
-const keysOf = (...keys: readonly Buffer[]) => createEncryptionKeys(keys.map(ownKey));
+const keysOf = (...keys: readonly Buffer[]) => createEncryptionKeys(keys);
 
 async function subscribe(
   store: Db,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { noTimeLimit } from "../../../../server/domain/time-limit.ts";
 import { issueRefund as handleIssueRefund } from "../../../../server/http/issue-refund.ts";
-import { bindAll } from "../../../../server/storage/acts.ts";
+import { bindActs } from "../../../../server/storage/acts.ts";
 import type { Db } from "../../../../server/storage/database/tables.ts";
 import type { DebitRecord } from "../../../../server/storage/payments/payment-record.ts";
 import { createRefundQueue } from "../../../../server/storage/payments/refund-queue.ts";
@@ -18,13 +18,12 @@ import {
   getDebit,
   NOW,
   newMerchant,
-  REFUND_STATEMENTS,
 } from "../../../helpers/store-factories.ts";
 
 /** The store as in a server, and the sizes of the saved batches. */
 function openQueue(db: Db) {
   const sizes: number[] = [];
-  const statements = bindAll(db, REFUND_STATEMENTS);
+  const statements = bindActs({ db, background: db });
   const saveCounted: typeof statements.saveRefunds = (refunds, lockTimeoutMs) => {
     sizes.push(refunds.length);
     return statements.saveRefunds(refunds, lockTimeoutMs);
@@ -125,7 +124,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
 
   test("get 201 when the connection was lost after their commit, and are saved once", async () => {
     const { db } = database;
-    const statements = bindAll(db, REFUND_STATEMENTS);
+    const statements = bindActs({ db, background: db });
     let lost = 0;
     const store = createRefundQueue({
       ...statements,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openStore } from "../../../../server/storage/store.ts";
-import { createEncryptionKeys, ownKey } from "../../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 import {
   changeSecret,
   endSubscription,
@@ -16,8 +16,8 @@ const plusHours = (hours: number) => new Date(NOW.getTime() + hours * HOUR_MS);
 
 describe.each(engines)("the secret of a subscription on %s", (engine) => {
   const database = useDatabase(engine);
-  const wrappingKey = ownKey(randomBytes(32));
-  const keys = createEncryptionKeys([wrappingKey]);
+  const key = randomBytes(32);
+  const keys = createEncryptionKeys([key]);
   let merchant: string;
   let subscriptionKey: string;
 

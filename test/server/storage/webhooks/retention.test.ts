@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Db } from "../../../../server/storage/database/tables.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { emitResourceEvent } from "../../../../server/storage/webhooks/events.ts";
-import { removeDeliveries, removeEvents } from "../../../../server/storage/webhooks/retention.ts";
+import { type OldRows, type RemovedBatch, removeOld } from "../../../../server/storage/webhooks/retention.ts";
 import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -34,10 +34,7 @@ describe.each(engines)("retention on %s", (engine) => {
 
   /** Removes everything older in batches of two, as a server does; returns the numbers of removed deliveries and events. */
   async function removeOld(before: Date): Promise<[deliveries: number, events: number]> {
-    return [
-      await drain(database.db, removeDeliveries, before),
-      await drain(database.db, removeEvents, before),
-    ];
+    return [await drain(database.db, "deliveries", before), await drain(database.db, "events", before)];
   }
 
   async function counts() {
@@ -120,21 +117,21 @@ test("only one server removes at a time", async () => {
   await createSubscription(db, merchant);
   await createRefund(db, await createPayment(db, { merchant }), { now: LATER });
   await finish(db, new Date());
-  const batch = { before: inAMinute(), after: "", atMost: 10 };
+  const batch = { table: "deliveries", before: inAMinute(), after: "", atMost: 10 } as const;
 
   const [first, second] = await db.transaction().execute(async (transaction) => {
-    const ours = await removeDeliveries(transaction, batch);
-    return [ours, await removeDeliveries(db, batch)];
+    const ours = await removeOld(transaction, batch);
+    return [ours, await removeOld(db, batch)];
   });
 
   expect([first.removed, second]).toEqual([1, { removed: 0, last: undefined }]);
 });
 
-async function drain(store: Db, remove: typeof removeEvents, before: Date): Promise<number> {
+async function drain(store: Db, table: OldRows, before: Date): Promise<number> {
   let total = 0;
   let after: string | undefined = "";
   while (after !== undefined) {
-    const batch = await remove(store, { before, after, atMost: 2 });
+    const batch: RemovedBatch = await removeOld(store, { table, before, after, atMost: 2 });
     total += batch.removed;
     after = batch.last;
   }

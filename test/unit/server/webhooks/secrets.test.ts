@@ -1,13 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import {
-  createEncryptionKeys,
-  ownKey,
-  type WrappingKey,
-} from "../../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 
-const key = ownKey(randomBytes(32));
-const olderKey = ownKey(randomBytes(32));
+const key = randomBytes(32);
+const olderKey = randomBytes(32);
 const keys = createEncryptionKeys([key]);
 
 describe("a stored secret", () => {
@@ -22,7 +18,8 @@ describe("a stored secret", () => {
     const [one, other] = [await keys.encrypt("acme", "secret"), await keys.encrypt("acme", "secret")];
 
     expect(one.includes("secret")).toBe(false);
-    expect(sealedOf(one).equals(sealedOf(other))).toBe(false);
+    const CIPHERTEXT_AT = 33;
+    expect(one.subarray(CIPHERTEXT_AT).equals(other.subarray(CIPHERTEXT_AT))).toBe(false);
   });
 
   test("is readable after the key was changed, for as long as the older one is listed", async () => {
@@ -47,34 +44,4 @@ describe("a stored secret", () => {
       await expect(keys.decrypt("acme", stored.subarray(0, index))).rejects.toThrow();
     }
   });
-
-  test("has a data key of its merchant, which is wrapped once and unwrapped once", async () => {
-    const { counting, calls } = countCalls(key);
-    const [writer, reader] = [createEncryptionKeys([counting]), createEncryptionKeys([counting])];
-    const [one, two, other] = await Promise.all(
-      ["acme", "acme", "globex"].map((merchant) => writer.encrypt(merchant, "secret")),
-    );
-    const afterWrites = { ...calls };
-    for (const stored of [one, two, one]) await reader.decrypt("acme", stored ?? Buffer.alloc(0));
-
-    expect([afterWrites, calls]).toEqual([
-      { wrap: 2, unwrap: 0 },
-      { wrap: 2, unwrap: 1 },
-    ]);
-    expect(wrappedOf(one)).toEqual(wrappedOf(two));
-    expect(wrappedOf(one)).not.toEqual(wrappedOf(other));
-  });
 });
-
-const WRAPPED_BYTES = 60;
-const wrappedOf = (stored: Buffer | undefined) => stored?.subarray(0, 7 + WRAPPED_BYTES);
-const sealedOf = (stored: Buffer) => stored.subarray(7 + WRAPPED_BYTES);
-
-function countCalls(of: WrappingKey) {
-  const calls = { wrap: 0, unwrap: 0 };
-  const countedAs = (name: keyof typeof calls) => (bytes: Parameters<WrappingKey["wrap"]>[0]) => {
-    calls[name] += 1;
-    return of[name](bytes);
-  };
-  return { counting: { id: of.id, wrap: countedAs("wrap"), unwrap: countedAs("unwrap") }, calls };
-}
