@@ -11,30 +11,20 @@ import type { PaymentLine } from "./line-schemas.ts";
 type PutLine = Extract<PaymentLine, { op: "put" }>;
 type TransitionLine = Exclude<PaymentLine, { op: "put" }>;
 
-type PaymentStore = Pick<
-  Store,
-  "insertPayment" | "settleOriginal" | "failOriginal" | "coverOriginal" | "getPayment" | "findByRequestKey"
->;
+type PaymentStore = Pick<Store, "insertPayment" | "transitionOriginal" | "getPayment" | "findByRequestKey">;
 
 /** The result of a line; `unchanged` when it had been applied before. */
 type Applied = "applied" | "unchanged" | LineError;
 
 /** Applies a line of the payment system about an original payment (D25). Repeating it changes nothing, even after later lines about the same payment. */
 async function applyPayment(store: PaymentStore, line: PaymentLine, now: Date): Promise<Applied> {
-  switch (line.op) {
-    case "put":
-      return put(store, line, now);
-    case "settle": {
-      const settledAt = new Date(line.settledAt);
-      const error = settlementError(settledAt, now);
-      if (error) return { error };
-      return toApplied(store, line, await store.settleOriginal({ ...line, settledAt, now }));
-    }
-    case "fail":
-      return toApplied(store, line, await store.failOriginal({ ...line, now }));
-    case "cover":
-      return toApplied(store, line, await store.coverOriginal({ ...line, now }));
-  }
+  if (line.op === "put") return put(store, line, now);
+  if (line.op !== "settle")
+    return toApplied(store, line, await store.transitionOriginal(line, { to: STATUS_OF[line.op], now }));
+  const settledAt = new Date(line.settledAt);
+  const error = settlementError(settledAt, now);
+  if (error) return { error };
+  return toApplied(store, line, await store.transitionOriginal(line, { to: "SETTLED", settledAt, now }));
 }
 
 async function put(store: PaymentStore, line: PutLine, now: Date): Promise<Applied> {

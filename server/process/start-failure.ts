@@ -1,11 +1,7 @@
 import { networkInterfaces } from "node:os";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
-import {
-  DataDirIncompleteError,
-  DataDirLockedError,
-  DataDirUnusableError,
-} from "../storage/database/lock.ts";
+import { DataDirError } from "../storage/database/lock.ts";
 import { StoreStartError } from "../storage/database/start-error.ts";
 
 /** What the operator can change when a system call fails at the start, by the name of the call. */
@@ -18,13 +14,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Errors whose messages say what to do. */
-const EXPECTED = [
-  ConfigError,
-  DataDirIncompleteError,
-  DataDirLockedError,
-  DataDirUnusableError,
-  StoreStartError,
-];
+const EXPECTED = [ConfigError, DataDirError, StoreStartError];
 
 /**
  * Why a server can't start: one or two sentences for a wrong setting or a failed system call, and the stack for anything

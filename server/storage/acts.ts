@@ -14,7 +14,7 @@ import { authorizeRefunds, findDue } from "./payments/due-refunds.ts";
 import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/high-water-mark.ts";
 import { hold, listHolds, release } from "./payments/holds.ts";
 import { getPayment, listPayments, readIssuingCalls } from "./payments/payment-record.ts";
-import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
+import { insertPayment, transitionOriginal } from "./payments/payments.ts";
 import { leaveFeed, publishPayouts } from "./payments/payouts.ts";
 import { createRefundQueue, type RefundQueue } from "./payments/refund-queue.ts";
 import { findByRequestKeys, loadOriginals, saveRefunds } from "./payments/refunds.ts";
@@ -50,12 +50,10 @@ export const ACTS = {
   claimDeliveries: [claimDeliveries, "background"],
   claimMode: [claimMode, "db"],
   countDue: [countDue, "db"],
-  coverOriginal: [coverOriginal, "background"],
   emitFurtherEvent: [emitFurtherEvent, "db"],
   emitResourceEvent: [emitResourceEvent, "db"],
   endSomeDeliveries: [endSomeDeliveries, "background"],
   endSubscription: [endSubscription, "background"],
-  failOriginal: [failOriginal, "background"],
   findByRequestKeys: [findByRequestKeys, "db"],
   findDue: [findDue, "background"],
   findNextDue: [findNextDue, "db"],
@@ -104,7 +102,7 @@ export const ACTS = {
   reportCalls: [reportCalls, "db"],
   resetMerchant: [resetMerchant, "background"],
   saveRefunds: [saveRefunds, "db"],
-  settleOriginal: [settleOriginal, "background"],
+  transitionOriginal: [transitionOriginal, "background"],
   unblock: [unblock, "db"],
 } as const satisfies Record<string, readonly [Act, keyof Connections]>;
 

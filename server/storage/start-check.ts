@@ -3,6 +3,7 @@ import { createPaymentId, createRefundId } from "../domain/ids.ts";
 import { StoreStartError } from "./database/start-error.ts";
 import type { Db } from "./database/tables.ts";
 import { isUnavailable } from "./database/unavailable.ts";
+import { insertFixtures } from "./fixtures.ts";
 import { loadOriginals, saveRefunds } from "./payments/refunds.ts";
 
 /** Texts that only a database in UTF-8 can store. */
@@ -18,7 +19,6 @@ const DECISION = { paymentStatus: "AUTHORIZED" } as const;
  * @throws StoreStartError which says what of the database makes valid calls fail, or lets invalid ones succeed
  */
 export async function tryRefund(db: Db): Promise<void> {
-  await requireUtf8(db);
   const transaction = await db.startTransaction().execute();
   try {
     if (await issueWithin(transaction)) await exceed(transaction);
@@ -34,32 +34,21 @@ export async function tryRefund(db: Db): Promise<void> {
   }
 }
 
-async function requireUtf8(db: Db): Promise<void> {
-  const { rows } = await sql<{
-    encoding: string;
-  }>`select current_setting('server_encoding') as encoding`.execute(db);
-  const encoding = rows[0]?.encoding;
-  if (encoding === "UTF8") return;
-  throw new StoreStartError(
-    `The database is in ${encoding}, which can't store every text that calls may send: name one in DATABASE_URL that was created with encoding 'UTF8'.`,
-  );
-}
-
-/** Returns whether the user of the database may try it. */
+/** Returns whether the user of the database may try it: a role that may only add refunds can't make the payment for it. */
 async function issueWithin(db: Db): Promise<boolean> {
   const key = { merchant: MERCHANT, paymentId: createPaymentId() };
   const now = new Date();
-  // A role that may only add refunds can't make the payment for it.
-  const { rows } = await sql<{ may: boolean }>`
-    select has_column_privilege('payments', 'settled_at', 'insert') as may`.execute(db);
-  if (!rows[0]?.may) return false;
-  await sql`
-    insert into payments (payment_id, merchant, kind, status, amount_cents, client_reference_id, settled_at, history, sequence,
-      created_at)
-    values (${key.paymentId}, ${MERCHANT}, 'DEBIT', 'SETTLED', 100, ${ANY_TEXT}, ${now}::timestamptz,
-      ${JSON.stringify([{ status: "SETTLED", at: now.toISOString() }])}::jsonb, 0, ${now}::timestamptz)`.execute(
-    db,
-  );
+  const { rows } = await sql<{ may: boolean; encoding: string }>`
+    select has_column_privilege('payments', 'settled_at', 'insert') as may,
+      current_setting('server_encoding') as encoding`.execute(db);
+  const { may = false, encoding = "" } = rows[0] ?? {};
+  if (encoding !== "UTF8")
+    throw new StoreStartError(
+      `The database is in ${encoding}, which can't store every text that calls may send: name one in DATABASE_URL that was created with encoding 'UTF8'.`,
+    );
+  if (!may) return false;
+  const debit = { kind: "DEBIT", status: "SETTLED", settledAt: now } as const;
+  await insertFixtures(db, [{ ...key, ...debit, amountCents: 100, clientReferenceId: ANY_TEXT }], now);
   const [loaded] = await loadOriginals(db, [key]);
   if (!loaded?.original) throw new Error("a payment that was just stored is not found");
   const refund = {
@@ -78,21 +67,17 @@ async function issueWithin(db: Db): Promise<boolean> {
 
 /** Tries a refund of what the payment no longer has. */
 async function exceed(db: Db): Promise<void> {
-  const refused = await sql`
-    insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, history, sequence,
-      created_at)
-    select ${createRefundId()}, merchant, kind, status, amount_cents, 'another', original_payment_id, history, sequence,
-      created_at
-    from payments where merchant = ${MERCHANT} and kind = 'REFUND'`
-    .execute(db)
-    .then(
-      () => false,
-      (error: { code?: string }) => {
-        if (error.code === "23514") return true;
-        throw error;
-      },
-    );
-  if (refused) return;
+  try {
+    await sql`
+      insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, history, sequence,
+        created_at)
+      select ${createRefundId()}, merchant, kind, status, amount_cents, 'another', original_payment_id, history, sequence,
+        created_at
+      from payments where merchant = ${MERCHANT} and kind = 'REFUND'`.execute(db);
+  } catch (error) {
+    if ((error as { code?: string }).code === "23514") return;
+    throw error;
+  }
   throw new StoreStartError(
     "The database took a refund of more than its payment: triggers of payments rest, as session_replication_role = replica lets them. Set it to origin for the role and the database, and run this as the owner of the tables: select guard_payments()",
   );

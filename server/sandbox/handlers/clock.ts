@@ -48,7 +48,7 @@ export function clockHandlers({
       });
       await runDue();
       changes.notify(["clock", "payments", "webhooks"]);
-      const events = (typeof waiting === "string" ? [] : waiting.payments).flatMap((record) =>
+      const events = (typeof waiting === "string" ? [] : waiting.items).flatMap((record) =>
         record.kind === "REFUND" && record.dueAt && record.dueAt <= until
           ? [{ type: "refund.authorized" as const, paymentId: record.paymentId }]
           : [],

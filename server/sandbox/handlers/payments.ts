@@ -73,7 +73,7 @@ export function paymentHandlers({
       if (page === "invalid-cursor") return invalid("/query/cursor", "is not the nextCursor of a page");
       return {
         status: 200,
-        body: { items: await describe(merchant, page.payments), nextCursor: page.nextCursor },
+        body: { items: await describe(merchant, page.items), nextCursor: page.nextCursor },
       };
     },
 
@@ -89,20 +89,29 @@ export function paymentHandlers({
       const settledAt = body?.settledAt === undefined ? now : new Date(body.settledAt);
       const error = settlementError(settledAt, now);
       if (error) return invalid("/settledAt", error);
-      const result = await store.settleOriginal({ merchant, paymentId, settledAt, now });
+      const result = await store.transitionOriginal(
+        { merchant, paymentId },
+        { to: "SETTLED", settledAt, now },
+      );
       changes.notify(["payments", "webhooks"], merchant);
       return toMoveResponse(result, "SETTLED");
     },
 
     async failPayment({ merchant, path: { paymentId } }) {
-      const result = await store.failOriginal({ merchant, paymentId, now: await clock.now() });
+      const result = await store.transitionOriginal(
+        { merchant, paymentId },
+        { to: "FAILED", now: await clock.now() },
+      );
       noteFailed(result);
       changes.notify(["payments", "webhooks"], merchant);
       return toMoveResponse(result, "FAILED");
     },
 
     async coverPayment({ merchant, path: { paymentId } }) {
-      const result = await store.coverOriginal({ merchant, paymentId, now: await clock.now() });
+      const result = await store.transitionOriginal(
+        { merchant, paymentId },
+        { to: "COVERED", now: await clock.now() },
+      );
       noteFailed(result);
       changes.notify(["payments", "webhooks"], merchant);
       return toMoveResponse(result, "COVERED");

@@ -40,7 +40,7 @@ export function webhookHandlers(
     async listDeliveries({ merchant, query }) {
       const page = await store.listDeliveries({ merchant, limit: DEFAULT_LIMIT, ...query });
       if (page === "invalid-cursor") return invalid("/query/cursor", "is not the nextCursor of a page");
-      return { status: 200, body: { items: page.deliveries.map(toDelivery), nextCursor: page.nextCursor } };
+      return { status: 200, body: { items: page.items.map(toDelivery), nextCursor: page.nextCursor } };
     },
 
     async getDelivery({ merchant, path: { webhookId } }) {

@@ -10,32 +10,14 @@ import { hasMoved, nameTables, readShards, type Shard } from "./functions.ts";
 /** For calls, and for background work. */
 export type Kind = "db" | "background";
 
-type OnShards = <Row>(work: (shard: Db) => Promise<readonly Row[]>) => Promise<Row[]>;
+type OnShard<Row> = (shard: Db) => Promise<readonly Row[]>;
 type Listening = Parameters<Connection["listen"]>;
 type Ends = Map<string, ReturnType<Connection["listen"]>>;
 
 /** A machine of a cluster, as a server sees it. */
-export type Machine = Readonly<Record<Kind, Db>> & {
-  readonly url: string;
-  /** Whether it has responded lately, as each kind of work needs it. */
-  responds(kind: Kind): boolean;
-  /** Its shards from now on. */
-  keep(shards: readonly Shard[]): void;
-  /** Runs work on each of its shards, whose tables have their own names, and leaves out those that have gone. */
-  readonly onShards: OnShards;
-  close(): Promise<void>;
-};
-
+export type Machine = ReturnType<typeof createMachine>;
 /** The machines of a cluster that hold the rows of merchants. A server has connections of its own to each. */
-export type Machines = Connection & {
-  /** The shard with the rows of each merchant, as far as is known. */
-  readonly shardOf: ReadonlyMap<string, number>;
-  /** The machine with the rows of a merchant. Rejects at once while that machine does not respond. */
-  machineOf(merchant: string, kind: Kind): Promise<Machine>;
-  /** Runs work on each shard of every machine that responds. Rejects when none of them does. */
-  readonly onShards: OnShards;
-  close(): Promise<void>;
-};
+export type Machines = Awaited<ReturnType<typeof openMachines>>;
 
 /** Connections of a server to each machine. One more is for `select 1`, and one more listens. */
 const CONNECTIONS = { db: 10, background: 4, shards: 4 };
@@ -91,7 +73,7 @@ function createMachine(
   url: string,
   { db, background }: Record<Kind, PoolOptions>,
   onMoved: () => Promise<void>,
-): Machine {
+) {
   // A statement that waits for a connection when the machine becomes silent is not cut.
   const hasty = { ...background, connectMs: SILENCE_MS };
   const callPool = createPool(url, { ...db, size: CONNECTIONS.db });
@@ -142,11 +124,14 @@ function createMachine(
     url,
     db: toDb(callPool, run),
     background: toDb(backgroundPool, run),
-    responds: (kind) => misses < MISSES[kind],
-    keep(present) {
+    /** Whether it has responded lately, as each kind of work needs it. */
+    responds: (kind: Kind) => misses < MISSES[kind],
+    /** Its shards from now on. */
+    keep(present: readonly Shard[]) {
       shards = new Map(present.map((one) => [one.shard, shards.get(one.shard) ?? toShardDb(one)]));
     },
-    async onShards(work) {
+    /** Runs work on each of its shards, whose tables have their own names, and leaves out those that have gone. */
+    async onShards<Row>(work: OnShard<Row>): Promise<Row[]> {
       const results = [...shards.values()].map((shard) =>
         work(shard).catch((error: unknown) => {
           if (error instanceof pg.DatabaseError && error.code === NO_SUCH_TABLE) return [];
@@ -165,7 +150,7 @@ function createMachine(
 type Placement = { readonly shard: string; readonly host: string; readonly port: number };
 
 /** Connects to all machines. Where a shard is may be outdated: its old machine then passes statements on, or refuses them. */
-export async function openMachines({ connection, options }: Database): Promise<Machines> {
+export async function openMachines({ connection, options }: Database) {
   const { databaseUrl = "" } = options;
   const pools = toPoolOptions(options);
   const directoryPool = createPool(databaseUrl, { ...pools.db, ...PROBE });
@@ -230,15 +215,18 @@ export async function openMachines({ connection, options }: Database): Promise<M
   // While the coordinator is away, all stay where they were.
   const stopRefreshing = repeatEvery(REFRESH_MS, refresh);
   return {
-    shardOf,
-    async machineOf(merchant, kind) {
+    /** The shard with the rows of each merchant, as far as is known. */
+    shardOf: shardOf as ReadonlyMap<string, number>,
+    /** The machine with the rows of a merchant. Rejects at once while that machine does not respond. */
+    async machineOf(merchant: string, kind: Kind): Promise<Machine> {
       const known = shardOf.get(merchant);
       const shard = known !== undefined && urlOf.has(String(known)) ? known : await findShard(merchant);
       const machine = machines.get(urlOf.get(String(shard)) ?? "");
       if (!machine?.responds(kind)) throw unresponsive();
       return machine;
     },
-    async onShards(work) {
+    /** Runs work on each shard of every machine that responds. Rejects when none of them does. */
+    async onShards<Row>(work: OnShard<Row>): Promise<Row[]> {
       const asked = [...machines.values()].filter((machine) => machine.responds("background"));
       const results = await Promise.allSettled(asked.map((machine) => machine.onShards(work)));
       const found = available(results);
@@ -247,7 +235,7 @@ export async function openMachines({ connection, options }: Database): Promise<M
       throw failed?.status === "rejected" ? failed.reason : unresponsive();
     },
     /** Also on machines that join later. */
-    async listen(...listening) {
+    async listen(...listening: Listening) {
       const begin = (url: string) => [url, listenOnPostgres(url, pools.db, listening)] as const;
       const ends: Ends = new Map([...machines.keys()].map(begin));
       listenings.set(listening, ends);

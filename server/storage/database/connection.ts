@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { createSocket } from "../../async/shared-lookup.ts";
-import { clientWith, connectWith } from "./passwords.ts";
+import { clientWith } from "./passwords.ts";
 import type { PoolOptions } from "./pool.ts";
 
 /** Listens to notifications. */
@@ -25,7 +25,7 @@ const SILENCE_MS = 5_000;
 /** Listens on a connection of its own, which a heartbeat finds lost also without an error. */
 export async function listenOnPostgres(
   connectionString: string,
-  { passwords, onConnectionError }: Pick<PoolOptions, "passwords" | "onConnectionError">,
+  { findPassword, onConnectionError }: Pick<PoolOptions, "findPassword" | "onConnectionError">,
   [channel, onNotification, onListening]: Parameters<Connection["listen"]>,
 ): Promise<{ close(): Promise<void> }> {
   let closed = false;
@@ -36,7 +36,7 @@ export async function listenOnPostgres(
 
   async function connect(): Promise<void> {
     const socket = createSocket();
-    const fresh = new (clientWith(passwords))({
+    const fresh = new (clientWith(findPassword))({
       stream: () => socket,
       connectionString,
       keepAlive: true,
@@ -53,8 +53,6 @@ export async function listenOnPostgres(
       await fresh.connect();
       await fresh.query(`listen ${fresh.escapeIdentifier(channel)}`);
     } catch (error) {
-      // The next connection has another password.
-      await connectWith(passwords, () => Promise.reject(error)).catch(() => {});
       lose(fresh, error instanceof Error ? error : new Error(String(error)));
       return;
     }

@@ -2,7 +2,7 @@ import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
 import { type Connection, listenOnPostgres } from "./connection.ts";
 import { openEmbedded, watchFolder } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
-import { createPasswords, type Passwords } from "./passwords.ts";
+import { type FindPassword, findPasswordIn } from "./passwords.ts";
 import {
   createPool,
   createPreparedRunner,
@@ -85,13 +85,13 @@ export type DatabaseOptions = {
   readonly migrations?: Migrations | undefined;
 };
 
-/** With the passwords of its pools. */
-type OpenOptions = DatabaseOptions & { readonly passwords?: Passwords | undefined };
+/** With what finds the password of its pools. */
+type OpenOptions = DatabaseOptions & { readonly findPassword?: FindPassword | undefined };
 
 /**
  * Opens the database and brings its tables to the latest form.
  *
- * @throws DataDirLockedError when another process uses the folder of the embedded store
+ * @throws DataDirError when the folder of the embedded store can't be used
  * @throws StoreStartError when it is damaged, of another release, or refuses this server
  * @throws ConfigError when a pooler before PostgreSQL takes connections away between transactions
  */
@@ -99,9 +99,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { databaseUrl } = options;
   try {
     if (databaseUrl === undefined) return await openPGlite(options);
-    const passwords = options.readDatabaseUrls && createPasswords(options.readDatabaseUrls);
-    await migratePostgres(databaseUrl, { passwords, ...options });
-    return openPostgres(databaseUrl, { passwords, ...options });
+    const findPassword = options.readDatabaseUrls && findPasswordIn(options.readDatabaseUrls);
+    await migratePostgres(databaseUrl, { findPassword, ...options });
+    return openPostgres(databaseUrl, { findPassword, ...options });
   } catch (error) {
     throw explainStartError(error);
   }
@@ -117,8 +117,11 @@ export function openUnmigrated(
 }
 
 /** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
-async function migratePostgres(databaseUrl: string, { passwords, migrations }: OpenOptions): Promise<void> {
-  const pool = createPool(databaseUrl, { passwords });
+async function migratePostgres(
+  databaseUrl: string,
+  { findPassword, migrations }: OpenOptions,
+): Promise<void> {
+  const pool = createPool(databaseUrl, { findPassword });
   const db = toDb(pool);
   try {
     await refuseTransactionPooling(pool);
@@ -130,9 +133,9 @@ async function migratePostgres(databaseUrl: string, { passwords, migrations }: O
 
 /** The limits of connections for calls, and of those for background work. */
 export function toPoolOptions(options: OpenOptions): Readonly<Record<"db" | "background", PoolOptions>> {
-  const { limits, settings, passwords, onConnectionError } = options;
+  const { limits, settings, findPassword, onConnectionError } = options;
   const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
-  const shared = { connectMs, onConnectionError, settings, passwords };
+  const shared = { connectMs, onConnectionError, settings, findPassword };
   return {
     db: { ...shared, statementMs },
     background: { ...shared, statementMs: backgroundMs, size: BACKGROUND_CONNECTIONS },
@@ -140,7 +143,7 @@ export function toPoolOptions(options: OpenOptions): Readonly<Record<"db" | "bac
 }
 
 function openPostgres(databaseUrl: string, options: OpenOptions): Database {
-  const { passwords, onConnectionError = () => {}, onWritesChange = () => {} } = options;
+  const { findPassword, onConnectionError = () => {}, onWritesChange = () => {} } = options;
   const usage = toPoolOptions(options);
   const pool = createPool(databaseUrl, usage.db);
   const backgroundPool = createPool(databaseUrl, usage.background);
@@ -155,9 +158,9 @@ function openPostgres(databaseUrl: string, options: OpenOptions): Database {
     // The pool also queues, until the next tick, what gets a connection that is idle, such as a scrape's own statements.
     return { inUse: totalCount - idle, idle, waiting: Math.max(0, waitingCount - idle) };
   };
-  const probePool = createPool(databaseUrl, { passwords, onConnectionError, ...PROBE });
+  const probePool = createPool(databaseUrl, { findPassword, onConnectionError, ...PROBE });
   // Each check connects anew, because a call would have to: open connections outlive a changed password, or a lack of connections.
-  const entryPool = createPool(databaseUrl, { passwords, onConnectionError, ...PROBE, maxUses: 1 });
+  const entryPool = createPool(databaseUrl, { findPassword, onConnectionError, ...PROBE, maxUses: 1 });
   const pools = [pool, backgroundPool, probePool, entryPool];
   const writes = createWriteCheck({
     async run(text, { anew }) {
@@ -173,7 +176,7 @@ function openPostgres(databaseUrl: string, options: OpenOptions): Database {
     options,
     connection: {
       listen: (...listening: Parameters<Connection["listen"]>) =>
-        listenOnPostgres(databaseUrl, { passwords, onConnectionError }, listening),
+        listenOnPostgres(databaseUrl, { findPassword, onConnectionError }, listening),
     },
     poolUsage,
     readTime: async () => toTime((await probePool.query(READ_TIME)).rows),

@@ -10,7 +10,7 @@ import { PGlite, types } from "@electric-sql/pglite";
 import { sql } from "kysely";
 import { unpackTar } from "modern-tar/fs";
 import { IN_MEMORY } from "../../config/store-settings.ts";
-import { DataDirIncompleteError, DataDirUnusableError, lockDataDir } from "./lock.ts";
+import { DataDirError, lockDataDir, unusable } from "./lock.ts";
 import { StoreStartError } from "./start-error.ts";
 import type { Db } from "./tables.ts";
 
@@ -22,9 +22,7 @@ const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
 /**
  * Opens the embedded PostgreSQL of a data folder for this process alone, or a new one in memory.
  * @returns the store, and the function that unlocks the folder, to be called after the store is closed
- * @throws DataDirLockedError when another process uses the folder
- * @throws DataDirUnusableError when it can't be written, or its disk is full
- * @throws DataDirIncompleteError when its database is gone
+ * @throws DataDirError when another process uses the folder, it can't be written, its disk is full, or its database is gone
  */
 export async function openEmbedded(dataDir: string): Promise<{ pglite: PGlite; unlock: () => void }> {
   if (dataDir === IN_MEMORY) return { pglite: await openInMemory(), unlock: () => {} };
@@ -34,9 +32,7 @@ export async function openEmbedded(dataDir: string): Promise<{ pglite: PGlite; u
     return { pglite: await openCluster(join(dataDir, CLUSTER_FOLDER)), unlock };
   } catch (error) {
     unlock();
-    throw NO_SPACE.test(inspect(error))
-      ? new DataDirUnusableError(dataDir, "no space left on its disk")
-      : error;
+    throw NO_SPACE.test(inspect(error)) ? unusable(dataDir, "no space left on its disk") : error;
   }
 }
 
@@ -79,7 +75,10 @@ async function openCluster(folder: string): Promise<PGlite> {
     // An empty database would look as if nothing had ever been stored. Folders of earlier releases have no marker file, but
     // those of a sandbox have its key.
     const traces = [marker, join(dirname(folder), "encryption.key")];
-    if (traces.some((trace) => existsSync(trace))) throw new DataDirIncompleteError(folder);
+    if (traces.some((trace) => existsSync(trace)))
+      throw new DataDirError(
+        `The folder ${folder} is gone, but not the rest of its data folder. Put it back, or remove the whole of DATA_DIR to begin anew.`,
+      );
     await createCluster(folder);
   }
   try {

@@ -3,7 +3,7 @@ import type { PostgresPool } from "kysely";
 import pg from "pg";
 import { createSocket } from "../../async/shared-lookup.ts";
 import { ConfigError } from "../../config/environment.ts";
-import { clientWith, connectWith, type Passwords } from "./passwords.ts";
+import { clientWith, type FindPassword } from "./passwords.ts";
 import { isReadOnly, isSilence } from "./unavailable.ts";
 
 export type PoolOptions = {
@@ -16,7 +16,7 @@ export type PoolOptions = {
   /** Statements that each connection makes first, besides those that all need. */
   readonly settings?: string | undefined;
   /** Where the password may change; undefined: it is that of the address. */
-  readonly passwords?: Passwords | undefined;
+  readonly findPassword?: FindPassword | undefined;
   /** How often a connection is used. */
   readonly maxUses?: number | undefined;
   /** Called when an idle connection breaks. */
@@ -44,14 +44,14 @@ const CLOSE_MS = 800;
  * amounts and offsets are far below 2^53.
  */
 export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool {
-  const { size, connectMs, statementMs, settings, passwords, maxUses, onConnectionError } = {
+  const { size, connectMs, statementMs, settings, findPassword, maxUses, onConnectionError } = {
     ...DEFAULTS,
     ...options,
   };
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
     connectionString: databaseUrl,
-    Client: clientWith(passwords),
+    Client: clientWith(findPassword),
     ...(maxUses !== undefined && { maxUses }),
     max: size,
     connectionTimeoutMillis: connectMs,
@@ -70,7 +70,6 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool
   // The pool handles errors of idle connections only. A connection that is lost in a transaction, between two statements,
   // would end the process as well; the next statement on it fails and reports the error.
   pool.on("connect", (client) => client.on("error", () => {}));
-  if (passwords) renewPasswords(pool, passwords);
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -82,18 +81,6 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool
     clearTimeout(timer);
   };
   return Object.assign(pool, { close: () => (closing ??= close()), cut });
-}
-
-/** The driver's pool connects for its own statements as well, with a callback. */
-function renewPasswords(pool: pg.Pool, passwords: Passwords): void {
-  const connect = pool.connect.bind(pool);
-  const connectAgain = (callback?: (...results: unknown[]) => void) => {
-    const connecting = connectWith(passwords, () => connect());
-    if (!callback) return connecting;
-    connecting.then((client) => callback(undefined, client, client.release), callback);
-    return undefined;
-  };
-  Object.assign(pool, { connect: connectAgain });
 }
 
 /**

@@ -70,15 +70,11 @@ export type HoldWait = {
  *
  * @returns false when the operator has interrupted
  */
-export async function untilHeld(
-  db: Db,
-  { signal, onWaiting }: HoldWait = {},
-  pausesMs: readonly number[] = PAUSES_MS,
-): Promise<boolean> {
-  const last = pausesMs.length - 1;
+export async function untilHeld(db: Db, { signal, onWaiting }: HoldWait = {}): Promise<boolean> {
+  const last = PAUSES_MS.length - 1;
   for (let tries = 0; !(await tryLock(db)); tries += 1) {
     if (tries === last) onWaiting?.(await findReaders(db));
-    await setTimeout(pausesMs[Math.min(tries, last)], undefined, { signal }).catch(() => {});
+    await setTimeout(PAUSES_MS[Math.min(tries, last)], undefined, { signal }).catch(() => {});
     if (signal?.aborted) return false;
   }
   return true;

@@ -3,7 +3,7 @@ import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { OriginalStatus, RefundFailure, RefundStatus } from "../../domain/refunds.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
-import type { PageOf } from "../webhooks/pages.ts";
+import { type Page, type PageOf, toPage } from "../webhooks/pages.ts";
 
 /** Identifies a payment record: identifiers belong to a merchant. */
 export type PaymentKey = { readonly merchant: string; readonly paymentId: string };
@@ -112,8 +112,6 @@ export async function readIssuingCalls(
   return new Map(rows.map(({ resource_id, ...call }) => [resource_id, call]));
 }
 
-export type PaymentPage = { readonly payments: readonly PaymentRecord[]; readonly nextCursor: string | null };
-
 /** Chooses payments and refunds of a merchant by all of the fields that are given. */
 export type PaymentChoice = {
   readonly kind?: PaymentRecord["kind"] | undefined;
@@ -131,7 +129,7 @@ export type PaymentChoice = {
 export async function listPayments(
   db: Db,
   { merchant, limit, cursor, kind, originalPaymentId, status, text }: PaymentChoice & PageOf,
-): Promise<PaymentPage | "invalid-cursor"> {
+): Promise<Page<PaymentRecord> | "invalid-cursor"> {
   const after = cursor === undefined ? undefined : fromCursor(cursor);
   if (cursor !== undefined && !after) return "invalid-cursor";
 
@@ -150,18 +148,12 @@ export async function listPayments(
     select ${PAYMENT_COLUMNS} from payments where ${sql.join(conditions, sql` and `)}
     order by created_at desc, payment_id desc
     limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
-
-  const payments = rows.slice(0, limit).map(toPaymentRecord);
-  const last = payments.at(-1);
-  return { payments, nextCursor: last && rows.length > limit ? toCursor(last) : null };
+  const records = rows.map(toPaymentRecord);
+  return toPage(records, limit, ({ createdAt, paymentId }) => `${createdAt.getTime()} ${paymentId}`);
 }
 
 /** No record is of such a time, and the embedded store takes none with more digits. */
 const YEAR_10000 = new Date(253_402_300_800_000);
-
-function toCursor({ createdAt, paymentId }: PaymentRecord): string {
-  return Buffer.from(`${createdAt.getTime()} ${paymentId}`).toString("base64url");
-}
 
 function fromCursor(cursor: string): Pick<CommonRecord, "createdAt" | "paymentId"> | undefined {
   const [, time, paymentId] =

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { refundDueAt } from "../../domain/business-days.ts";
-import { type EmittedStatus, paymentEvent, refundEvent, toPaymentView } from "../../domain/events.ts";
+import { paymentEvent, refundEvent, toPaymentView } from "../../domain/events.ts";
 import {
   failureBy,
   type OriginalStatus,
@@ -82,47 +82,37 @@ async function emitEvent(transaction: Db, payment: DebitRecord, at: Date): Promi
   await insertEvents(transaction, merchant, [{ ...event, resourceId: paymentId, sequence, occurredAt: at }]);
 }
 
-/** The original payment settled: its pending refunds get their due date (D16). */
-export async function settleOriginal(
-  db: Db,
-  { merchant, paymentId, settledAt, now }: PaymentKey & { settledAt: Date; now: Date },
-): Promise<TransitionResult> {
-  return transitionOriginal(db, { merchant, paymentId, to: "SETTLED", settledAt, now });
-}
-
-/** The original debit failed, before or after it settled: its refunds fail with it (D12). */
-export async function failOriginal(db: Db, { merchant, paymentId, now }: PaymentKey & { now: Date }) {
-  return transitionOriginal(db, { merchant, paymentId, to: "FAILED", now });
-}
-
-/** The service had to cover the original payment: its refunds fail (D12). */
-export async function coverOriginal(db: Db, { merchant, paymentId, now }: PaymentKey & { now: Date }) {
-  return transitionOriginal(db, { merchant, paymentId, to: "COVERED", now });
-}
-
-type TransitionRequest = PaymentKey & {
-  readonly to: EmittedStatus;
-  readonly settledAt?: Date;
-  readonly now: Date;
-};
+/**
+ * What happened to an original payment: it settled, so its pending refunds get their due date (D16); its debit failed, before or after
+ * it settled, or the service had to cover it, so its refunds fail with it (D12).
+ */
+export type OriginalChange = { readonly now: Date } & (
+  | { readonly to: "SETTLED"; readonly settledAt: Date }
+  | { readonly to: "FAILED" | "COVERED"; readonly settledAt?: undefined }
+);
 
 /** Changes an original payment, its event and its refunds in one transaction, which locks its row first (D12a). */
-async function transitionOriginal(db: Db, request: TransitionRequest): Promise<TransitionResult> {
+export async function transitionOriginal(
+  db: Db,
+  key: PaymentKey,
+  change: OriginalChange,
+): Promise<TransitionResult> {
+  const { to, settledAt, now } = change;
   return db.transaction().execute(async (transaction) => {
-    const current = await lockDebit(transaction, request);
+    const current = await lockDebit(transaction, key);
     if (!current) return { kind: "not-found" };
-    const transition = originalTransition(current.status, request.to);
+    const transition = originalTransition(current.status, to);
     if (!transition) return { kind: "impossible", status: current.status };
 
     const failedRefunds = transition.refundTrigger
-      ? await failRefunds(transaction, request, transition.refundTrigger)
+      ? await failRefunds(transaction, key, { now, trigger: transition.refundTrigger })
       : [];
-    const payment = await updateDebit(transaction, current, request);
+    const payment = await updateDebit(transaction, current, change);
     // After it: only refunds of settled payments may have a due date.
-    const dueAt = request.settledAt && refundDueAt(request.settledAt);
-    for (const which of dueAt ? await partsOfRefunds(transaction, request, ["PENDING"]) : [])
+    const dueAt = settledAt && refundDueAt(settledAt);
+    for (const which of dueAt ? await partsOfRefunds(transaction, key, ["PENDING"]) : [])
       await sql`update payments set due_at = ${dueAt}::timestamptz where ${which}`.execute(transaction);
-    await emitEvent(transaction, payment, request.now);
+    await emitEvent(transaction, payment, now);
     return { kind: "changed", payment, failedRefunds };
   });
 }
@@ -136,9 +126,12 @@ export async function lockDebit(transaction: Db, { merchant, paymentId }: Paymen
 }
 
 /** When a payment fails or is covered, all its refunds have failed, so nothing counts as refunded. */
-async function updateDebit(transaction: Db, current: DebitRecord, request: TransitionRequest) {
-  const { to: status, now } = request;
-  const settledAt = request.settledAt ?? current.settledAt;
+async function updateDebit(
+  transaction: Db,
+  current: DebitRecord,
+  { to: status, now, ...change }: OriginalChange,
+) {
+  const settledAt = change.settledAt ?? current.settledAt;
   const history = [...current.history, { status, at: now.toISOString() }];
   const refundedCents = status === "SETTLED" ? current.refundedCents : 0;
   const sum = status === "SETTLED" ? sql`` : sql`, refunded_cents = 0`;
@@ -152,10 +145,10 @@ async function updateDebit(transaction: Db, current: DebitRecord, request: Trans
 /** Fails the refunds that have not failed yet, and returns them. */
 async function failRefunds(
   transaction: Db,
-  payment: TransitionRequest,
-  trigger: "original-failed" | "original-covered",
+  payment: PaymentKey,
+  { now, trigger }: { now: Date; trigger: "original-failed" | "original-covered" },
 ): Promise<ChangedRefund[]> {
-  const outcome = { to: "TERMINAL_FAILED", at: payment.now, failure: failureBy(trigger) } as const;
+  const outcome = { to: "TERMINAL_FAILED", at: now, failure: failureBy(trigger) } as const;
   const failed: ChangedRefund[] = [];
   for (const which of await partsOfRefunds(transaction, payment, statusesLeftBy(trigger)))
     failed.push(...(await transitionRefunds(transaction, payment.merchant, { which, ...outcome })));

@@ -5,7 +5,7 @@ import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db } from "../database/tables.ts";
 import type { AttemptResult } from "./attempts.ts";
 import { notify } from "./events.ts";
-import { fromCursor, type PageOf, toPage } from "./pages.ts";
+import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
 import { STORED_SECRETS, type StoredSecrets } from "./subscriptions.ts";
 
 /** How many attempts of a delivery are listed: the latest ones. */
@@ -26,11 +26,6 @@ export type DeliveryRecord = {
 
 /** `at` is real time. */
 export type AttemptRecord = Pick<AttemptResult, "at" | "status" | "error" | "milliseconds">;
-
-export type DeliveryPage = {
-  readonly deliveries: readonly DeliveryRecord[];
-  readonly nextCursor: string | null;
-};
 
 /** Chooses deliveries of a merchant by all of the fields that are given. */
 export type DeliveryChoice = {
@@ -64,7 +59,7 @@ const DELIVERY_COLUMNS = sql`d.webhook_id as "webhookId", d.subscription_key as 
 export async function listDeliveries(
   db: Db,
   { merchant, limit, cursor, ...choice }: DeliveryChoice & PageOf,
-): Promise<DeliveryPage | "invalid-cursor"> {
+): Promise<Page<DeliveryRecord> | "invalid-cursor"> {
   const before = fromCursor(cursor, "msg_");
   if (before === "invalid-cursor") return before;
   const { rows } = await sql<
@@ -83,11 +78,10 @@ export async function listDeliveries(
       and (${before}::text is null or d.webhook_id < ${before}::text)
     order by d.webhook_id desc
     limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
-  const { items, nextCursor } = toPage(rows, limit, ({ webhookId }) => webhookId);
-  const deliveries = items.map((row) => {
+  const deliveries = rows.map((row) => {
     return { ...row, attempts: row.attempts.map((attempt) => ({ ...attempt, at: new Date(attempt.at) })) };
   });
-  return { deliveries, nextCursor };
+  return toPage(deliveries, limit, ({ webhookId }) => webhookId);
 }
 
 /** A delivery with everything from which its requests were made. */

@@ -12,11 +12,11 @@ export type Page<Item> = {
   readonly nextCursor: string | null;
 };
 
-/** @param rows one more than the limit where there is a next page */
-export function toPage<Item>(rows: readonly Item[], limit: number, idOf: (row: Item) => string): Page<Item> {
+/** @param rows in the order of the list, one more than the limit where there is a next page */
+export function toPage<Item>(rows: readonly Item[], limit: number, keyOf: (row: Item) => string): Page<Item> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
-  const nextCursor = last && rows.length > limit ? Buffer.from(idOf(last)).toString("base64url") : null;
+  const nextCursor = last && rows.length > limit ? Buffer.from(keyOf(last)).toString("base64url") : null;
   return { items, nextCursor };
 }
 

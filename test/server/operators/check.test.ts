@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Db } from "../../../server/storage/database/tables.ts";
 import { readLastCheck } from "../../../server/storage/operators/check.ts";
-import { failOriginal } from "../../../server/storage/payments/payments.ts";
+import { transitionOriginal } from "../../../server/storage/payments/payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { query } from "../../helpers/postgres.ts";
@@ -110,7 +110,7 @@ test("a check finds no difference in what servers and operators write, and the m
   await createPair(db, "whole");
   const processing = await createPayment(db, { merchant: "acme", status: "PROCESSING" });
   await createRefund(db, processing);
-  await failOriginal(db, { ...processing, now: NOW });
+  await transitionOriginal(db, processing, { to: "FAILED", now: NOW });
   const recent = await createPayment(db, { merchant: "other" });
   // Of an erased merchant, and of one that is not.
   const trace = { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" };

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { failOriginal } from "../../../../server/storage/payments/payments.ts";
+import { transitionOriginal } from "../../../../server/storage/payments/payments.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import {
   allEvents,
@@ -67,7 +67,7 @@ describe("due refunds on postgres", () => {
     const [one, two] = await Promise.all([
       authorizeDue(db, LATER, { page: 17, transaction: 5 }),
       authorizeDue(db, LATER, { page: 23, transaction: 9 }),
-      ...failing.map((payment) => failOriginal(db, { ...payment, now: LATER })),
+      ...failing.map((payment) => transitionOriginal(db, payment, { to: "FAILED", now: LATER })),
     ]);
 
     const refunds = await allRefunds(db, merchant);

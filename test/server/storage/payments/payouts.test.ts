@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Db } from "../../../../server/storage/database/tables.ts";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
-import { failOriginal } from "../../../../server/storage/payments/payments.ts";
+import { transitionOriginal } from "../../../../server/storage/payments/payments.ts";
 import { listPayouts } from "../../../../server/storage/payments/payouts.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
@@ -83,7 +83,7 @@ describe.each(engines)("the payout feed on %s", (engine) => {
     await createRefund(db, original);
     await publish(db);
     const [payout] = await read();
-    await failOriginal(db, { ...original, now: NOW });
+    await transitionOriginal(db, original, { to: "FAILED", now: NOW });
 
     expect(payout).toBeDefined();
     expect(await read()).toEqual([]);

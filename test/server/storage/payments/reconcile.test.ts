@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type KnownRefund, reconcileRefund } from "../../../../server/storage/operators/reconcile.ts";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
 import type { DebitRecord, RefundRecord } from "../../../../server/storage/payments/payment-record.ts";
-import { coverOriginal } from "../../../../server/storage/payments/payments.ts";
+import { transitionOriginal } from "../../../../server/storage/payments/payments.ts";
 import { listPayouts } from "../../../../server/storage/payments/payouts.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
@@ -86,7 +86,7 @@ describe.each(engines)("a refund that the payment system knows, on %s", (engine)
   test("is inserted as failed if its payment has failed since", async () => {
     const { db } = database;
     const original = await settled();
-    await coverOriginal(db, { ...original, now: NOW });
+    await transitionOriginal(db, original, { to: "COVERED", now: NOW });
 
     expect(await reconcile(known(original, { status: "TERMINAL_FAILED" }))).toBe("inserted");
 

@@ -2,12 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Db } from "../../../../server/storage/database/tables.ts";
 import type { DebitRecord } from "../../../../server/storage/payments/payment-record.ts";
 import { findByRequestKey } from "../../../../server/storage/payments/payment-record.ts";
-import {
-  coverOriginal,
-  failOriginal,
-  type NewPayment,
-  settleOriginal,
-} from "../../../../server/storage/payments/payments.ts";
+import { type NewPayment, transitionOriginal } from "../../../../server/storage/payments/payments.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -69,13 +64,13 @@ describe.each(engines)("a refund on %s", (engine) => {
     [
       "the original payment has failed",
       { settledAt: LONG_AGO },
-      (db, payment) => failOriginal(db, { ...payment, now: NOW }),
+      (db, payment) => transitionOriginal(db, payment, { to: "FAILED", now: NOW }),
       { failure: { errorCode: "CUSTOMER_NOT_DEBITED" } },
     ],
     [
       "the original payment has settled",
       { status: "PROCESSING" },
-      (db, payment) => settleOriginal(db, { ...payment, settledAt: NOW, now: NOW }),
+      (db, payment) => transitionOriginal(db, payment, { to: "SETTLED", settledAt: NOW, now: NOW }),
       { status: "PENDING" },
     ],
     [
@@ -126,7 +121,7 @@ describe.each(engines)("a refund on %s", (engine) => {
     const payment = await createPayment(db, { merchant });
 
     const calls = Array.from({ length: 20 }, () => issueRefund(db, payment, { amountCents: 1_00 }));
-    await Promise.all([...calls, failOriginal(db, { ...payment, now: NOW })]);
+    await Promise.all([...calls, transitionOriginal(db, payment, { to: "FAILED", now: NOW })]);
 
     const refunds = await allRefunds(db, merchant);
     expect(refunds).toHaveLength(20);
@@ -139,8 +134,10 @@ describe.each(engines)("a refund on %s", (engine) => {
     const payment = await createPayment(db, { merchant: newMerchant() });
     const refund = await createRefund(db, payment);
 
-    const transitions = [failOriginal, coverOriginal, failOriginal, coverOriginal];
-    const results = await Promise.all(transitions.map((move) => move(db, { ...payment, now: NOW })));
+    const statuses = ["FAILED", "COVERED", "FAILED", "COVERED"] as const;
+    const results = await Promise.all(
+      statuses.map((to) => transitionOriginal(db, payment, { to, now: NOW })),
+    );
 
     expect(results.filter((result) => result.kind === "changed")).toHaveLength(1);
     expect(results.filter((result) => result.kind === "impossible")).toHaveLength(3);

@@ -46,7 +46,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
   const list = async () => {
     const page = await listDeliveries(database.db, { merchant, limit: 100 });
     if (page === "invalid-cursor") throw new Error("no cursor was given");
-    return page.deliveries;
+    return page.items;
   };
   const states = async () => (await list()).map(({ state, attempts }) => [state, attempts.length]);
 

@@ -88,7 +88,7 @@ describe.each(engines)("retention on %s", (engine) => {
 
     const left = await listDeliveries(db, { merchant, limit: 10 });
     expect(left).toMatchObject({
-      deliveries: [
+      items: [
         { webhookId: lately, state: "DELIVERED" },
         { webhookId: pending, state: "PENDING" },
       ],
@@ -150,5 +150,5 @@ async function finish(store: Db, at: Date): Promise<void> {
 /** The ids of a merchant's deliveries, newest first. */
 async function idsOf(store: Db, merchant: string): Promise<string[]> {
   const page = await listDeliveries(store, { merchant, limit: 10 });
-  return page === "invalid-cursor" ? [] : page.deliveries.map(({ webhookId }) => webhookId);
+  return page === "invalid-cursor" ? [] : page.items.map(({ webhookId }) => webhookId);
 }
