@@ -161,27 +161,14 @@ async function toKey(jwk: JWK | null, algorithm: string): Promise<IssuerKey | un
   if (![operations ?? "verify"].flat().includes("verify")) return undefined;
   const key = await importJWK(material, algorithm).catch(() => undefined);
   if (!(key instanceof CryptoKey) || key.type !== "public") return undefined;
-  const isWeak = "modulusLength" in key.algorithm && Number(key.algorithm.modulusLength) < LEAST_RSA_BITS;
-  return isWeak || (material.kty === "RSA" && isBroken(material)) ? undefined : { kid, key };
+  return isWeak(key.algorithm) ? undefined : { kid, key };
 }
 
-/** The odd primes up to 167, by which a key of the ROCA kind (CVE-2017-15361) is recognized. */
-const PRIMES = Array.from({ length: 83 }, (_, index) => 2 * index + 3).filter(
-  (number, index, odd) => !odd.slice(0, index).some((smaller) => number % smaller === 0),
-);
-
-/** Whether anybody could forge signatures of this key, or compute it: its exponent is 1 or even, or its modulus is a power of 65537. */
-function isBroken({ n = "", e = "" }: JWK): boolean {
-  const toNumber = (text: string) => BigInt(`0x${Buffer.from(text, "base64url").toString("hex") || "0"}`);
-  const [modulus, exponent] = [toNumber(n), toNumber(e)];
-  if (exponent < 3n || exponent % 2n === 0n) return true;
-  return PRIMES.every((prime) => {
-    const rest = Number(modulus % BigInt(prime));
-    let power = 1;
-    for (let tries = 0; tries < prime; tries += 1, power = (power * 65_537) % prime)
-      if (power === rest) return true;
-    return false;
-  });
+/** Whether anybody could forge signatures of an RSA key: its modulus is too short, or its exponent is 1 or even. */
+function isWeak(algorithm: Partial<RsaKeyAlgorithm>): boolean {
+  const { modulusLength = LEAST_RSA_BITS, publicExponent = Uint8Array.of(3) } = algorithm;
+  const exponent = BigInt(`0x${Buffer.from(publicExponent).toString("hex")}`);
+  return modulusLength < LEAST_RSA_BITS || exponent < 3n || exponent % 2n === 0n;
 }
 
 /** Reads a body up to a size, because an issuer could otherwise fill the memory. */

@@ -1,18 +1,5 @@
 import type { Logger } from "pino";
 
-/** A token bucket, stored as the time at which it is full again: each token taken moves that time further away. */
-export type TokenBucket = {
-  /** In milliseconds, on the clock of `performance.now()`; in the past for a full bucket. */
-  fullAtMs: number;
-};
-
-export type BucketSize = {
-  /** Milliseconds in which one token is added. */
-  msPerToken: number;
-  /** Milliseconds in which an empty bucket becomes full. */
-  capacityMs: number;
-};
-
 export type Take = {
   /** Whole tokens that are left: requests that may follow at once. */
   remaining: number;
@@ -22,40 +9,11 @@ export type Take = {
   waitMs: number;
 };
 
-/** A bucket holds the tokens of two seconds: 200 at 100 a second (D27). */
-const BURST_SECONDS = 2;
+/** The milliseconds in which an empty bucket becomes full: it holds the tokens of two seconds, 200 at 100 a second (D27). */
+const CAPACITY_MS = 2_000;
 
 /** The tolerance for rounding, in tokens: without it, the last call of a burst would often be refused. */
 const ROUNDING = 0.01;
-
-export function bucketSize(tokensPerSecond: number): BucketSize {
-  return { msPerToken: 1000 / tokensPerSecond, capacityMs: BURST_SECONDS * 1000 };
-}
-
-/** Whether {@link takeToken} would get a token at this time. */
-export function hasToken(bucket: TokenBucket, size: BucketSize, nowMs: number): boolean {
-  return wholeTokens(size, emptyMs(bucket, nowMs)) > 0;
-}
-
-/** Takes a token from the bucket if there is one; an empty bucket stays as it is. */
-export function takeToken(bucket: TokenBucket, size: BucketSize, nowMs: number): Take {
-  const { msPerToken, capacityMs } = size;
-  const missingMs = emptyMs(bucket, nowMs);
-  const fullInMs = missingMs + msPerToken;
-  if (!hasToken(bucket, size, nowMs))
-    return { remaining: 0, fullInMs: missingMs, waitMs: fullInMs - capacityMs };
-  bucket.fullAtMs = nowMs + fullInMs;
-  return { remaining: wholeTokens(size, fullInMs), fullInMs, waitMs: 0 };
-}
-
-function wholeTokens({ msPerToken, capacityMs }: BucketSize, missingMs: number): number {
-  return Math.floor((capacityMs - missingMs) / msPerToken + ROUNDING);
-}
-
-/** The part of the bucket that is empty, as the time in which it fills. */
-function emptyMs({ fullAtMs }: TokenBucket, nowMs: number): number {
-  return Math.max(0, fullAtMs - nowMs);
-}
 
 export type RateLimiter = {
   requestsPerSecond: number;
@@ -90,7 +48,10 @@ const ALONE_MS = 1_000;
 /** When this many buckets are in memory, the full ones are dropped. */
 const MAX_BUCKETS = 10_000;
 
-type SharedBucket = TokenBucket & {
+/** A token bucket, stored as the time at which it is full again: each token taken moves that time further away. */
+type SharedBucket = {
+  /** In milliseconds, on the clock of `performance.now()`; in the past for a full bucket. */
+  fullAtMs: number;
   /** Requests that have not yet been reported to the other servers; below 0 when more were given back than taken. */
   unreported: number;
   reporting: Promise<void> | undefined;
@@ -105,7 +66,7 @@ type SharedBucket = TokenBucket & {
  */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const { requestsPerSecond, report, logger, nowMs = () => performance.now() } = options;
-  const size = bucketSize(requestsPerSecond);
+  const msPerToken = 1000 / requestsPerSecond;
   const maxUnreported = Math.max(1, Math.floor(requestsPerSecond * MAX_UNREPORTED_SHARE));
   const buckets = new Map<string, SharedBucket>();
   let aloneUntilMs = 0;
@@ -140,9 +101,9 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   async function sendOnce(merchant: string, bucket: SharedBucket, send: ReportCalls): Promise<void> {
     const calls = bucket.unreported;
     try {
-      const fullInMs = await send({ merchant, calls, msPerCall: size.msPerToken });
+      const fullInMs = await send({ merchant, calls, msPerCall: msPerToken });
       // The report does not include the requests that were let through during it.
-      bucket.fullAtMs = nowMs() + fullInMs + (bucket.unreported - calls) * size.msPerToken;
+      bucket.fullAtMs = nowMs() + fullInMs + (bucket.unreported - calls) * msPerToken;
     } catch (error) {
       if (nowMs() >= aloneUntilMs) logger.warn({ err: error }, "can't share rate limits; counting alone");
       aloneUntilMs = nowMs() + ALONE_MS;
@@ -155,15 +116,23 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     bucket.timer = setTimeout(() => void sendReport(merchant, bucket, report), REPORT_AFTER_MS).unref();
   }
 
+  const wholeTokens = (missingMs: number) => Math.floor((CAPACITY_MS - missingMs) / msPerToken + ROUNDING);
+  /** The part of a bucket that is empty, as the time in which it fills. */
+  const emptyMs = ({ fullAtMs }: SharedBucket) => Math.max(0, fullAtMs - nowMs());
+
   async function take(merchant: string): Promise<Take> {
     const bucket = bucketOf(merchant);
     const mustReport = () => bucket.unreported >= maxUnreported && nowMs() >= aloneUntilMs;
     // Checked again after each report: otherwise all requests that waited for the same report would pass together.
-    while (report && mustReport() && hasToken(bucket, size, nowMs()))
+    while (report && mustReport() && wholeTokens(emptyMs(bucket)) > 0)
       await sendReport(merchant, bucket, report);
-    const taken = takeToken(bucket, size, nowMs());
-    if (taken.waitMs === 0) count(merchant, bucket, 1);
-    return taken;
+    const missingMs = emptyMs(bucket);
+    const fullInMs = missingMs + msPerToken;
+    if (wholeTokens(missingMs) <= 0)
+      return { remaining: 0, fullInMs: missingMs, waitMs: fullInMs - CAPACITY_MS };
+    bucket.fullAtMs = nowMs() + fullInMs;
+    count(merchant, bucket, 1);
+    return { remaining: wholeTokens(fullInMs), fullInMs, waitMs: 0 };
   }
 
   function count(merchant: string, bucket: SharedBucket, calls: 1 | -1): void {
@@ -178,7 +147,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     giveBack(merchant) {
       const bucket = bucketOf(merchant);
       // A full bucket stays full: its time moves further into the past.
-      bucket.fullAtMs -= size.msPerToken;
+      bucket.fullAtMs -= msPerToken;
       count(merchant, bucket, -1);
     },
     async stop() {

@@ -10,6 +10,7 @@ import {
   readErasedPayments,
   readErasures,
   saveCheck,
+  toKey,
 } from "../storage/operators/check.ts";
 import { compareRights } from "../storage/operators/rights.ts";
 import type { RunWork } from "./context.ts";
@@ -99,16 +100,16 @@ async function checkDatabase(options: CheckOptions): Promise<boolean> {
 
 /** What operators have erased. */
 type Erased = {
-  readonly merchants: Awaited<ReturnType<typeof readErasures>>;
-  readonly payments: Awaited<ReturnType<typeof readErasedPayments>>;
+  readonly merchants: ReadonlyMap<string, Date>;
+  readonly payments: ReadonlyMap<string, number>;
 };
 
 /** Whether an event is missing because it was erased on request. */
 function isErased(difference: Difference, { merchants, payments }: Erased): boolean {
-  const { merchant, id, missing_since: at, missing_sequence: sequence } = difference;
+  const { merchant, missing_since: at, missing_sequence: sequence } = difference;
   if (at === null || sequence === null) return false;
   const before = merchants.get(merchant);
-  return (before !== undefined && at < before) || sequence <= (payments.get(merchant)?.get(id) ?? 0);
+  return (before !== undefined && at < before) || sequence <= (payments.get(toKey(difference)) ?? 0);
 }
 
 function toLine({ merchant, id, what, found, expected }: Difference): string {

@@ -58,20 +58,16 @@ export function notEmpty(text: string): string {
 }
 
 /** Parses a day or a time that is not in the future: a mistyped year must not erase everything. */
-export function pastDate(text: string): Date {
-  const date = toDate(text);
-  if (date && date <= new Date()) return date;
-  throw new InvalidArgumentError(`It must be ${DATE}, not in the future.`);
-}
+export const pastDate = (text: string) => parseDate(text, "not in the future", (date, now) => date <= now);
 
 /** Parses a day or a time in the future. */
-export function futureDate(text: string): Date {
-  const date = toDate(text);
-  if (date && date > new Date()) return date;
-  throw new InvalidArgumentError(`It must be ${DATE}, in the future.`);
-}
+export const futureDate = (text: string) => parseDate(text, "in the future", (date, now) => date > now);
 
-const DATE = "a day such as 2026-08-01 or a time with its offset";
+function parseDate(text: string, when: string, fits: (date: Date, now: Date) => boolean): Date {
+  const date = toDate(text);
+  if (date && fits(date, new Date())) return date;
+  throw new InvalidArgumentError(`It must be a day such as 2026-08-01 or a time with its offset, ${when}.`);
+}
 
 /** A day, which begins at 00:00 UTC, or a time with its offset (ISO 8601). */
 function toDate(text: string): Date | undefined {

@@ -28,12 +28,10 @@ import {
   changeSecret,
   endSomeDeliveries,
   endSubscription,
-  findOldSecrets,
-  findPastSubscribers,
   findSubscription,
   findSubscriptionTo,
-  forgetOldSecret,
-  forgetSubscribersOf,
+  forgetOldSecrets,
+  forgetSubscribers,
   insertSubscription,
   listSubscriptions,
 } from "./webhooks/subscriptions.ts";
@@ -59,14 +57,12 @@ export const ACTS = {
   findNextDue: [findNextDue, "db"],
   findMissing: [findMissing, "background"],
   findMissingTriggers: [findMissingTriggers, "db"],
-  findOldSecrets: [findOldSecrets, "background"],
-  findPastSubscribers: [findPastSubscribers, "background"],
   findSentDelivery: [findSentDelivery, "db"],
   findSubscription: [findSubscription, "db"],
   findSubscriptionTo: [findSubscriptionTo, "db"],
   findToken: [findToken, "db"],
-  forgetOldSecret: [forgetOldSecret, "background"],
-  forgetSubscribersOf: [forgetSubscribersOf, "background"],
+  forgetOldSecrets: [forgetOldSecrets, "background"],
+  forgetSubscribers: [forgetSubscribers, "background"],
   freeLeases: [freeLeases, "background"],
   getPayment: [getPayment, "db"],
   hold: [hold, "db"],
@@ -154,5 +150,6 @@ export type StoreParts = {
   readonly acts: Acts;
   readonly batches: Batches;
   readonly listen: Connection["listen"];
+  /** Closes the database, too. */
   close(): Promise<void>;
 };

@@ -16,7 +16,6 @@ import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "./payments/ref
 import { toResults } from "./webhooks/attempts.ts";
 import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "./webhooks/claims.ts";
 import { OLD_ROWS, selectOld } from "./webhooks/retention.ts";
-import { findOldSecrets, findPastSubscribers } from "./webhooks/subscriptions.ts";
 
 /*
  * A store whose tables Citus spreads over machines by merchant. It wraps the plain store: what concerns one merchant runs on that
@@ -103,6 +102,10 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     return (await (parts.length === 1 ? Promise.all(rows) : settle(kind, rows))).flat();
   }
 
+  /** The same for background work, which gets nothing from machines that do not respond. */
+  const ofResponding = async <Item extends OfMerchant, Row>(items: readonly Item[], call: Call<Item, Row>) =>
+    (await settle("background", [repeatAfterConflicts(() => inParts(items, "background", call))])).flat();
+
   const onItems =
     <Row>(work: Parameters<typeof callOnShards>[1], further?: object) =>
     (db: Db, items: readonly OfMerchant[]) =>
@@ -134,13 +137,13 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     },
     async readShares({ merchants, realNow, ended }) {
       const items = merchants.map((merchant) => ({ merchant }));
-      const rows = await inParts(items, "background", onItems<SharesRow>("readShares", { realNow, ended }));
+      const rows = await ofResponding(items, onItems<SharesRow>("readShares", { realNow, ended }));
       const ranked = rows.map(({ now: _, ...inHand }) => ({ inHand, rank: Math.random() }));
       const due = ranked.sort((a, b) => a.rank - b.rank).map(({ inHand }) => inHand);
       return { now: toDate(rows[0]?.now ?? null) ?? realNow, due };
     },
     async claimDeliveries({ claimLimits, ...when }) {
-      const rows = await inParts(claimLimits, "background", onItems<ClaimedRow>("claimDeliveries", when));
+      const rows = await ofResponding(claimLimits, onItems<ClaimedRow>("claimDeliveries", when));
       return rows.map(({ secret, old_secret, ...row }) =>
         toAttempt({ ...row, secret: toBytes(secret), old_secret: old_secret && toBytes(old_secret) }),
       );
@@ -191,8 +194,6 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       }
       return plain.findMissing({ ...mark, refunds: [] });
     },
-    findOldSecrets: (now) => onShards((shard) => findOldSecrets(shard, now)),
-    findPastSubscribers: (before) => onShards((shard) => findPastSubscribers(shard, before)),
     removeOld: (batch) =>
       background.transaction().execute(async (transaction) => {
         const { rows: turn } = await sql`select where ${tryTurn("retention")}`.execute(transaction);

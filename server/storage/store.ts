@@ -3,7 +3,6 @@ import { ConfigError } from "../config/environment.ts";
 import { type DomainClock, toDomainTime } from "../domain/clock.ts";
 import { type Acts, type Batches, bindActs, createBatches, type StoreParts } from "./acts.ts";
 import { isDistributed } from "./citus/functions.ts";
-import type { Connection } from "./database/connection.ts";
 import type { Database } from "./database/database.ts";
 import { requireGuards } from "./database/payment-guards.ts";
 import { distributed } from "./distributed.ts";
@@ -14,43 +13,20 @@ import { openEncryptionKeys } from "./webhooks/secrets.ts";
 
 /** What a server does with its database. Each of its parts declares which of these functions it uses. */
 export type Store = Acts &
-  Batches & {
+  Batches &
+  Pick<StoreParts, "listen" | "close"> & {
     /** As `authorizeDue` in `due-refunds.ts`. */
     authorizeDue(now: Date, options?: DueOptions): Promise<DueRun>;
-    /** Removes the old secrets whose overlap has passed, each by itself. */
-    forgetOldSecrets(now: Date): Promise<void>;
-    /** Forgets who made the subscriptions from before a time (real time), and returns how many there were. */
-    forgetSubscribers(before: Date): Promise<number>;
-    /** As that of the database's connection. */
-    listen: Connection["listen"];
-    /** Closes the database, too. */
-    close(): Promise<void>;
   };
 
 export async function openStore(database: Database): Promise<Store> {
-  const acts = bindActs(database);
-  const plain = { acts, batches: createBatches(acts), listen: database.connection.listen };
-  const store = { ...plain, close: database.close };
-  return toStore((await isDistributed(database)) ? await distributed(store, database) : store);
-}
-
-function toStore({ acts, batches, listen, close }: StoreParts): Store {
-  return {
-    ...acts,
-    ...batches,
-    listen,
-    close,
-    authorizeDue: (now, options) => authorizeDue(acts, now, options),
-    async forgetOldSecrets(now) {
-      for (const secret of await acts.findOldSecrets(now)) await acts.forgetOldSecret({ ...secret, now });
-    },
-    async forgetSubscribers(before) {
-      let forgotten = 0;
-      for (const merchant of await acts.findPastSubscribers(before))
-        forgotten += await acts.forgetSubscribersOf({ merchant, before });
-      return forgotten;
-    },
-  };
+  const plainActs = bindActs(database);
+  const { listen } = database.connection;
+  const plain = { acts: plainActs, batches: createBatches(plainActs), listen, close: database.close };
+  const { acts, batches, ...parts } = (await isDistributed(database))
+    ? await distributed(plain, database)
+    : plain;
+  return { ...acts, ...batches, ...parts, authorizeDue: (now, options) => authorizeDue(acts, now, options) };
 }
 
 /** The store's functions, the domain's clock, and the keys of the secrets in the store. */

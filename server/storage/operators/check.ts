@@ -221,20 +221,15 @@ export async function readErasures(db: Db): Promise<ReadonlyMap<string, Date>> {
   return new Map(rows.map(({ merchant, before }) => [merchant, before]));
 }
 
-/** Up to which number events of payments in a range were erased by a customer's reference, by merchant and id. */
-export async function readErasedPayments(
-  db: Db,
-  range: IdRange,
-): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+/** Up to which number events of payments in a range were erased by a customer's reference, by merchant and id as `toKey` joins them. */
+export async function readErasedPayments(db: Db, range: IdRange): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ payment_id: string; merchant: string; sequence: number }>`
     select * from erased_payments where ${isIn(range, sql`payment_id`)}`.execute(db);
-  const byMerchant = Map.groupBy(rows, ({ merchant }) => merchant);
-  return new Map(
-    [...byMerchant].map(([merchant, erased]) => [
-      merchant,
-      new Map(erased.map(({ payment_id: id, sequence }) => [id, sequence])),
-    ]),
-  );
+  return new Map(rows.map(({ payment_id: id, merchant, sequence }) => [toKey({ merchant, id }), sequence]));
+}
+
+export function toKey({ merchant, id }: Pick<Difference, "merchant" | "id">): string {
+  return JSON.stringify([merchant, id]);
 }
 
 /** The result of a whole comparison. */

@@ -184,20 +184,11 @@ export async function findSubscriptionTo(db: Db, { merchant, url }: { merchant: 
   return rows[0]?.key;
 }
 
-/** The merchants of subscriptions from before a time whose makers are known; their keys contain the real time of the call. */
-export async function findPastSubscribers(db: Db, before: Date): Promise<readonly string[]> {
-  const { rows } = await sql<{ merchant: string }>`
-    select distinct merchant from subscriptions
-    where caller is not null and subscription_key < ${firstIdSince("sub_", before)}`.execute(db);
-  return rows.map(({ merchant }) => merchant);
-}
-
-/** Forgets who made those subscriptions of a merchant, and returns how many there were. */
-export async function forgetSubscribersOf(db: Db, { merchant, before }: { merchant: string; before: Date }) {
+/** Forgets who made the subscriptions from before a time (real time, which their keys contain), and returns how many there were. */
+export async function forgetSubscribers(db: Db, before: Date): Promise<number> {
   const { numAffectedRows } = await sql`
     update subscriptions set caller = null
-    where merchant = ${merchant} and caller is not null
-      and subscription_key < ${firstIdSince("sub_", before)}`.execute(db);
+    where caller is not null and subscription_key < ${firstIdSince("sub_", before)}`.execute(db);
   return Number(numAffectedRows);
 }
 
@@ -250,21 +241,9 @@ export async function changeSecret(
   }
 }
 
-/** The subscriptions with an old secret whose overlap has passed. */
-export async function findOldSecrets(db: Db, now: Date): Promise<readonly OneSubscription[]> {
-  const { rows } = await sql<OneSubscription>`
-    select subscription_key as "subscriptionKey", merchant from subscriptions
-    where old_secret_ciphertext is not null and old_secret_until <= ${now}::timestamptz`.execute(db);
-  return rows;
-}
-
-/** Removes the old secret of a subscription, unless it was replaced again since. */
-export async function forgetOldSecret(
-  db: Db,
-  { merchant, subscriptionKey, now }: OneSubscription & { now: Date },
-): Promise<void> {
+/** Removes the old secrets whose overlap has passed. */
+export async function forgetOldSecrets(db: Db, now: Date): Promise<void> {
   await sql`
     update subscriptions set old_secret_ciphertext = null
-    where subscription_key = ${subscriptionKey} and merchant = ${merchant}
-      and old_secret_until <= ${now}::timestamptz`.execute(db);
+    where old_secret_ciphertext is not null and old_secret_until <= ${now}::timestamptz`.execute(db);
 }
