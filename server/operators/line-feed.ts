@@ -6,47 +6,35 @@ import { count, type Output } from "./output.ts";
 
 /**
  * Runs tasks concurrently, except that tasks with a key in common run one after the other, in the order in which they were
- * added.
+ * added. After one has failed, no other begins.
+ * @param capacity how many tasks may run or wait for an earlier one
  */
-type KeyedQueue = {
-  /** Resolves when there is room for the next task. Rejects with the error of an earlier task. */
-  add(keys: readonly string[], task: () => Promise<void>): Promise<void>;
-  /** Resolves when all tasks have ended. Rejects with the error of one that failed. */
-  end(): Promise<void>;
-};
-
-/** @param capacity how many tasks may run or wait for an earlier one */
-function createKeyedQueue(capacity: number): KeyedQueue {
+function createKeyedQueue(capacity: number) {
   const tails = new Map<string, Promise<void>>();
   const running = new Set<Promise<void>>();
   let failed: { error: unknown } | undefined;
-
-  function begin(keys: readonly string[], task: () => Promise<void>): void {
-    const earlier = keys.map((key) => tails.get(key));
-    const run: Promise<void> = Promise.all(earlier)
-      .then(() => (failed ? undefined : task()))
-      .catch((error: unknown) => {
-        failed ??= { error };
-      })
-      .finally(() => {
-        running.delete(run);
-        for (const key of keys) if (tails.get(key) === run) tails.delete(key);
-      });
-    running.add(run);
-    for (const key of keys) tails.set(key, run);
-  }
-
-  function throwFailure(): void {
+  const throwFailure = () => {
     if (failed) throw failed.error;
-  }
-
+  };
   return {
-    async add(keys, task) {
-      begin(keys, task);
+    /** Resolves when there is room for the next task. Rejects with the error of an earlier task. */
+    async add(keys: readonly string[], task: () => Promise<void>): Promise<void> {
+      const run: Promise<void> = Promise.all(keys.map((key) => tails.get(key)))
+        .then(() => (failed ? undefined : task()))
+        .catch((error: unknown) => {
+          failed ??= { error };
+        })
+        .finally(() => {
+          running.delete(run);
+          for (const key of keys) if (tails.get(key) === run) tails.delete(key);
+        });
+      running.add(run);
+      for (const key of keys) tails.set(key, run);
       while (running.size >= capacity) await Promise.race(running);
       throwFailure();
     },
-    async end() {
+    /** Resolves when all tasks have ended. Rejects with the error of one that failed. */
+    async end(): Promise<void> {
       await Promise.all(running);
       throwFailure();
     },
@@ -102,10 +90,6 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
 ): Promise<Readonly<Record<Result, number>> | undefined> {
   const counts = Object.fromEntries(work.results.map((result) => [result, 0])) as Record<Result, number>;
   let [lines, refused] = [0, 0];
-  const describe = () => [
-    ...work.results.map((result) => `${counts[result]} ${result}`),
-    `${refused} refused`,
-  ];
   const source = watchInput(input);
   const queue = createKeyedQueue(CONCURRENCY);
   const refuse = (number: number, error: string) => {
@@ -156,8 +140,10 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
     await queue.end().catch(() => {});
     report({ ...source.summary(), lines, ...counts, refused });
     const known = work.results.reduce((sum, result) => sum + counts[result], refused);
-    const unknown = lines > known ? [`${lines - known} not known`] : [];
-    output.print(`${count(lines, "line")}: ${[...describe(), ...unknown].join(", ")}`);
+    const outcomes = Object.entries({ ...counts, refused, "not known": lines - known })
+      .filter(([name, number]) => name !== "not known" || number > 0)
+      .map(([name, number]) => `${number} ${name}`);
+    output.print(`${count(lines, "line")}: ${outcomes.join(", ")}`);
     if (signal.aborted || (!complete && lines > 0))
       output.complain(`${signal.aborted ? "Interrupted" : "Broken off"}. ${RUN_AGAIN}`);
   }

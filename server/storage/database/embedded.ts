@@ -72,10 +72,8 @@ const MARKER = "has-postgres-folder";
 async function openCluster(folder: string): Promise<PGlite> {
   const marker = join(dirname(folder), MARKER);
   if (!existsSync(folder)) {
-    // An empty database would look as if nothing had ever been stored. Folders of earlier releases have no marker file, but
-    // those of a sandbox have its key.
-    const traces = [marker, join(dirname(folder), "encryption.key")];
-    if (traces.some((trace) => existsSync(trace)))
+    // An empty database would look as if nothing had ever been stored.
+    if (existsSync(marker))
       throw new DataDirError(
         `The folder ${folder} is gone, but not the rest of its data folder. Put it back, or remove the whole of DATA_DIR to begin anew.`,
       );
