@@ -99,7 +99,7 @@ export function overlapOption(): Option {
   });
 }
 
-/** Names a customer, whom the record of commands would otherwise remember for good. */
+/** The option that names a customer. Its value is not recorded, because the record of commands can't be erased. */
 export const REFERENCE_OPTION = "--reference";
 
 /** The arguments of a command as they may be recorded. */

@@ -51,7 +51,7 @@ export type LineStream = {
   report(summary: FeedSummary): void;
 };
 
-/** What was read and done, so that a file can be recognized, and found to be another one. Counts lines by their results, too. */
+/** What was read and done: the digest tells later whether a file is the one that was fed. Counts lines by their results, too. */
 export type FeedSummary = {
   /** Of the bytes that were read, in hexadecimal digits. */
   readonly sha256: string;
@@ -62,7 +62,7 @@ export type FeedSummary = {
 
 /** How lines of a kind are carried out. */
 export type LineWork<Line extends PaymentKey, Result extends string> = {
-  /** What can become of a line that isn't refused, in the order of the summary. */
+  /** The results of lines that aren't refused, in the order of the summary. */
   readonly results: readonly Result[];
   parse(bytes: Buffer): Line | LineError;
   /** Lines with a key in common are applied in their order, others concurrently. */

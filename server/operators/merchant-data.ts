@@ -80,7 +80,7 @@ export async function eraseMerchant(
   );
   if (deliveries.kept > 0) {
     output.complain(
-      `${count(deliveries.kept, "delivery")} stayed, because they are still to be made. Disable their subscriptions, and run it again.`,
+      `${count(deliveries.kept, "delivery")} stayed, because they are still pending. Disable their subscriptions, and run it again.`,
     );
   }
   if (signal.aborted) output.complain("Interrupted. Run it again.");
@@ -111,7 +111,7 @@ export async function eraseCustomer(
   );
   if (total.kept > 0) {
     output.complain(
-      `${count(total.kept, "event")} stayed: deliveries of it are still to be made, or it is the newest of an account or a customer.`,
+      `${count(total.kept, "event")} stayed: deliveries of it are still pending, or it is the newest of an account or a customer.`,
     );
   }
   if (signal.aborted) output.complain("Interrupted. Run it again.");

@@ -55,12 +55,12 @@ function cursor(text: string): number {
   throw new InvalidArgumentError("It must be the cursor of a payout, or 0.");
 }
 
-/** @returns whether the feed has come as far as the cursor */
+/** @returns false for a cursor that the feed has not reached */
 async function printPayouts({ database, output }: AdminContext, page: { after: number; limit: number }) {
   const payouts = await listPayouts(database.db, page);
   if (payouts === "unknown-cursor") {
     output.complain(
-      `--after ${page.after} lies after the present. Correct it, or the clock of the database: nothing that is published now would come after it.`,
+      `--after ${page.after} is higher than the cursor of any payout up to now. Correct it, or the clock of the database: payouts of the next time would have lower cursors.`,
     );
     return false;
   }

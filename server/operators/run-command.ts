@@ -65,7 +65,7 @@ function printLines(text: string, print: (line: string) => void): void {
   for (const line of text.trimEnd().split("\n")) print(toOneLine(line));
 }
 
-/** Runs a command between two rows in the record of what operators did, and two lines of the log that say the same. */
+/** Runs a command, and records its begin and its end in the database and in the log. */
 async function runWork(work: Work, options: AdminOptions & { statementMs: number }): Promise<boolean> {
   const settings = readCommandSettings(options.env);
   const record = createRecorder(settings, options);

@@ -34,7 +34,7 @@ import { createConsolePage, nameOwnAddress } from "./pages.ts";
 
 const TOKEN_BYTES = 24;
 
-/** What the core serves; all else is the sandbox's own. */
+/** The paths that the core serves; the sandbox serves all others. */
 const OF_THE_CORE = /^\/(v1\/|(healthz|readyz)(\?|$))/;
 
 /** What a sandbox is, beside its settings. */

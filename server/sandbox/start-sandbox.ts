@@ -9,7 +9,7 @@ import { readTomorrowSeed } from "./settings.ts";
 const ACCESS_TOKEN = "sandbox_acme";
 const OTHER_ACCESS_TOKEN = "sandbox_globex";
 
-/** Starts a sandbox, as the package's `startSandbox` says, unless it is to have another shape. */
+/** Starts a sandbox, as the package's `startSandbox` does, or one of another shape. */
 export async function startSandbox(
   options: SandboxOptions,
   shape: SandboxShape = { tomorrowSeed: readTomorrowSeed({ ...options.settings }) },

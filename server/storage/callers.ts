@@ -27,8 +27,8 @@ const MAX_SERVERS = 80;
 
 /**
  * Takes calls from a merchant's token bucket (D27), by the database's clock, because the clocks of servers may differ. The
- * bucket is stored as the instant at which it is full again: every call moves that instant further away, but by no more than
- * a burst and the calls of {@link MAX_SERVERS} servers, because the clock may have been ahead before.
+ * bucket is stored as the instant at which it is full again. Every call moves that instant further away, but never further than a
+ * burst and the calls of {@link MAX_SERVERS} servers take: otherwise a clock that was once ahead would refuse calls for long.
  * @param calls the calls since the last report; if they exceed what is in the bucket, later calls make up for them
  * @param msPerCall milliseconds in which the bucket gains one call
  * @returns milliseconds until the bucket is full

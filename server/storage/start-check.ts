@@ -8,13 +8,13 @@ import { loadOriginals, saveRefunds } from "./payments/refunds.ts";
 
 /** Texts that only a database in UTF-8 can store. */
 const ANY_TEXT = "日本 😀";
-/** No token has such a merchant. */
+/** No access token has this merchant. */
 const MERCHANT = "the check of the start";
 const DECISION = { paymentStatus: "AUTHORIZED" } as const;
 
 /**
- * Issues a refund by the statements of calls, then tries one that the database must refuse, and rolls both back: what a database is
- * set to may change what statements mean, and let its guards rest, although they exist.
+ * Issues a refund by the statements of calls, then tries one that the database must refuse, and rolls both back: the settings of a
+ * database can change what statements mean, and can switch off triggers that exist.
  *
  * @throws StoreStartError which says what of the database makes valid calls fail, or lets invalid ones succeed
  */
@@ -79,6 +79,6 @@ async function exceed(db: Db): Promise<void> {
     throw error;
   }
   throw new StoreStartError(
-    "The database took a refund of more than its payment: triggers of payments rest, as session_replication_role = replica lets them. Set it to origin for the role and the database, and run this as the owner of the tables: select guard_payments()",
+    "The database took a refund of more than its payment: the triggers of payments don't run, as under session_replication_role = replica. Set it to origin for the role and the database, and run this as the owner of the tables: select guard_payments()",
   );
 }

@@ -45,7 +45,7 @@ async function printDiff(
     const { href, text } = await fetchContract(url);
     const after = parseContract(text, href);
     const before = parseContract(await readSaved(file, href), file);
-    // Loaded when it is asked for: a sandbox that starts compares nothing.
+    // Loaded only by this command, because it would delay the start of a sandbox.
     const { findChanges } = await import("../../../openapi/diff/diff.ts");
     const { countLevels, FORMATS } = await import("../../../openapi/diff/report.ts");
     const changes = findChanges(before.document, after.document);

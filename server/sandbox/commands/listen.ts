@@ -40,7 +40,7 @@ export type Listening = {
 export class ListenError extends Error {}
 
 const STOP_TIMEOUT_MS = 5_000;
-/** How long a sandbox that is away is left alone. */
+/** How long to wait before a sandbox that does not respond is called again. */
 const RETRY_MS = 1_000;
 
 /** Subscribes its own receiver to a sandbox, again after each reset, and prints each verified event. */
@@ -130,7 +130,7 @@ async function keepSubscribed(
         out.write(`The sandbox was reset; subscribed again as ${subscription.key}.\n`);
       }
     } catch (error) {
-      // Perhaps for a moment only: the sandbox is away, or refuses the subscription.
+      // The sandbox doesn't respond, or refuses the subscription, perhaps for a moment only.
       const problem = error instanceof ListenError && !signal.aborted ? error.message : said;
       if (problem !== said) out.write(`${problem}\n`);
       said = problem;

@@ -24,7 +24,7 @@ export type WatchedAttempt = {
   readonly webhookId: string;
   readonly payload: string;
   readonly status: number | null;
-  /** Whether nobody should accept it. */
+  /** Whether it is forged, so that a receiver must not accept it. */
   readonly forged?: boolean;
 };
 
@@ -32,7 +32,7 @@ export type WatchedAttempt = {
 export type Watch = {
   onCall(call: WatchedCall): void;
   onAttempt(attempt: WatchedAttempt): void;
-  /** All that the merchant had was removed. */
+  /** The merchant was reset: all its records were removed. */
   onReset(merchant: string): void;
 };
 
@@ -42,13 +42,13 @@ export type BadDay =
   | { readonly events: "TWICE_AT_ONCE" | "REORDERED" | "NEVER" | "FORGED" }
   | { readonly events: "AFTER_RESTART"; readonly again: readonly WatchedAttempt[] };
 
-/** How long the first event of a refund waits for the next one, and a refund's events for those that came before a restart. */
+/** How long the first event of a refund is held back for the next one. */
 const WAIT_MS = 1_500;
 const STEP_MS = 20;
 /** The most events that come again after a restart. */
 const MAX_AGAIN = 20;
 
-/** Makes every day a bad one, for all merchants. */
+/** Makes the calls and deliveries of all merchants go wrong as the day says. */
 export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
   const seen = new Set<string>();
   const accepted: Attempt[] = [];

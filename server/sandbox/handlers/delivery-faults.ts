@@ -13,7 +13,7 @@ import type { FaultList, TakenFault } from "./faults.ts";
 import type { FaultKind } from "./kinds.ts";
 
 export type DeliveryFaults = AttemptsOf & {
-  /** The fault that happened to an attempt, and whether its headers were those of an ordinary one. */
+  /** The fault that happened to an attempt, and whether it had the headers of an ordinary one. */
   find(webhookId: string, at: Date): AttemptFault | undefined;
 };
 
@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000;
 /** Attempts whose fault is remembered, of all merchants together. */
 const MAX_REMEMBERED = 1_000;
 
-/** Requests that are not what they seem, by the fault that makes them. */
+/** What the forging faults send instead of the signed request. */
 export const FORGED: Partial<Record<FaultKind, ToRequest>> = {
   WRONG_SECRET: ({ webhookId, payload: body }, at) => {
     const secret = `whsec_${randomBytes(24).toString("base64")}`;
@@ -37,7 +37,7 @@ export const FORGED: Partial<Record<FaultKind, ToRequest>> = {
 };
 
 /**
- * Makes the attempts of deliveries as the faults say that are armed for their merchants.
+ * Makes the attempts of deliveries, by the faults that are armed for their merchants.
  * @param onAccepted called after each attempt that its receiver accepted
  */
 export function createDeliveryFaults(

@@ -8,7 +8,7 @@ import { type FaultPlan, isOfCalls, toPlan, violationsOf } from "./kinds.ts";
 type Fault = SandboxSchemas["Fault"];
 type FaultHit = SandboxSchemas["FaultHit"];
 
-/** The most faults that are kept of a merchant, the latest, and the most of its hits that are kept of each. */
+/** How many faults of a merchant are kept, the latest, and how many hits of each. */
 const [MAX_FAULTS, MAX_HITS] = [100, 20];
 
 /** A call or a delivery that a fault may happen to. */
@@ -26,7 +26,7 @@ export type TakenFault = {
 /** The faults that are armed, kept in memory. */
 export type FaultList = {
   handlers: HandlersOf<"armFault" | "listFaults" | "clearFaults">;
-  /** Uses up one of the oldest fault that fits. Nothing waits in here, so no two calls ever get the last one. */
+  /** Takes the oldest fault that fits, once. It doesn't wait for anything, so two calls never share the last time of a fault. */
   take(occasion: Occasion): TakenFault | undefined;
   forget(merchant: string): void;
 };

@@ -20,7 +20,7 @@ const CALL_KINDS = [
 ] as const satisfies readonly FaultKind[];
 export type CallFaultKind = (typeof CALL_KINDS)[number];
 
-/** The settings that a kind has, with what they are when left out. */
+/** The settings of each kind, with their defaults. */
 const DEFAULTS: Partial<Record<FaultKind, Partial<Record<Setting, number>>>> = {
   UNAVAILABLE: { retryAfter: 1 },
   RATE_LIMITED: { retryAfter: 1 },
@@ -29,7 +29,7 @@ const DEFAULTS: Partial<Record<FaultKind, Partial<Record<Setting, number>>>> = {
 };
 const NO_SETTINGS: Settings = { retryAfter: null, delayMs: null, hours: null };
 
-/** What a fault is made of, beside what it has done. */
+/** A fault as it was armed, without what it has done since. */
 export type FaultPlan = Pick<
   SandboxSchemas["Fault"],
   "kind" | "times" | "operation" | "requestKey" | keyof Settings

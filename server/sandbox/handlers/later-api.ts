@@ -42,7 +42,7 @@ export async function createLaterApi(seed: number): Promise<LaterApi> {
   const added = (kind: Addition["kind"]) => additions.filter((addition) => addition.kind === kind);
   const laterWords = added("EVENT").map(({ name }) => JSON.stringify(name));
   const laterFields = new Set(added("REQUEST_FIELD").map(({ name }) => name));
-  // What a response says its event says, too.
+  // The event of a refund repeats what its response says, so both get the same values.
   const withValues = growLists(added("VALUE"));
   const revise = (value: unknown, pointer: string, label: string) =>
     mapParts(document, { value, pointer, label }, (part) =>

@@ -94,7 +94,7 @@ export function paymentHandlers({
         { to: "SETTLED", settledAt, now },
       );
       changes.notify(["payments", "webhooks"], merchant);
-      return toMoveResponse(result, "SETTLED");
+      return toTransitionResponse(result, "SETTLED");
     },
 
     async failPayment({ merchant, path: { paymentId } }) {
@@ -104,7 +104,7 @@ export function paymentHandlers({
       );
       noteFailed(result);
       changes.notify(["payments", "webhooks"], merchant);
-      return toMoveResponse(result, "FAILED");
+      return toTransitionResponse(result, "FAILED");
     },
 
     async coverPayment({ merchant, path: { paymentId } }) {
@@ -114,7 +114,7 @@ export function paymentHandlers({
       );
       noteFailed(result);
       changes.notify(["payments", "webhooks"], merchant);
-      return toMoveResponse(result, "COVERED");
+      return toTransitionResponse(result, "COVERED");
     },
   };
 }
@@ -138,7 +138,7 @@ function settlementError(settledAt: Date, now: Date): string | undefined {
     : "must be sent, and lie in the years 2020 to 2099, because the sandbox's time is past them";
 }
 
-function toMoveResponse(result: TransitionResult, to: OriginalStatus) {
+function toTransitionResponse(result: TransitionResult, to: OriginalStatus) {
   switch (result.kind) {
     case "changed":
       return { status: 200, body: toDebit(result.payment) } as const;

@@ -33,19 +33,19 @@ export type Tomorrow = {
   handlers: HandlersOf<"getTomorrow" | "setTomorrow">;
   /** @param seed without one, one is drawn */
   switchOn(merchant: string, seed?: number): Promise<void>;
-  /** Ends it with a reset, but not for the merchant that is there for it. */
+  /** Ends it when a merchant is reset, except for the merchant that exists to play it. */
   forget(merchant: string): void;
 };
 
 /** The largest seed that fits into 32 bits. */
 const MAX_SEED = 2 ** 31 - 1;
 
-/** For how many events it is remembered by which version they were sent, of all merchants. */
+/** How many events of all merchants are remembered with the version by which they were sent. */
 const MAX_SENT = 10_000;
 
 export function createTomorrow({ store, clock, changes, logger }: TomorrowParts): Tomorrow {
   const apis = new Map<string, LaterApi>();
-  /** By which version events were first sent; undefined: as they are. Each attempt has to send the same bytes (D21). */
+  /** The version by which each event was first sent; undefined: the published one. Each attempt has to send the same bytes (D21). */
   const sentBy = new Map<string, LaterApi | undefined>();
   const apiOf = ({ locals: { caller } }: HttpResponse) => caller && apis.get(caller.merchant);
 

@@ -20,7 +20,7 @@ export type Distribution = { readonly already: boolean; readonly rows: number };
 /** How long to wait for locks and for servers that are stopping, in milliseconds. */
 const WAIT_MS = 3_000;
 const PAUSE_MS = 100;
-/** Few, because each shard with items of a batch has a statement of its own; but so many that machines can be added. */
+/** Few, because a batch needs a statement for each shard with items of it; but enough that machines can be added. */
 const SHARDS_OF_A_MACHINE = 8;
 
 /**

@@ -157,7 +157,7 @@ function onShard(tables: ShardTables): string {
   end $$`;
 }
 
-/** Runs it on the shard with this id. A text with the name of its function would be planned each time. */
+/** Runs it on the shard with this id. A name that is put together when it runs would be planned each time. */
 const onAnyShard = (shards: readonly string[]) => `
   (shard bigint, work text, items json, further json) returns json language plpgsql as $$
   begin

@@ -74,7 +74,7 @@ function createMachine(
   { db, background }: Record<Kind, PoolOptions>,
   onMoved: () => Promise<void>,
 ) {
-  // A statement that waits for a connection when the machine becomes silent is not cut.
+  // When the machine becomes silent, statements under way are cut, but not those that wait for a connection: they wait for less.
   const hasty = { ...background, connectMs: SILENCE_MS };
   const callPool = createPool(url, { ...db, size: CONNECTIONS.db });
   const backgroundPool = createPool(url, { ...hasty, size: CONNECTIONS.background });

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from "kysely";
 
 /*
- * What no role but the owner may do with tables itself: take turns, publish payouts, hold refunds after a restore, and record what
- * operators change. Other roles call these functions, which do nothing else.
+ * Functions that run with the owner's rights: they take turns, publish payouts, hold refunds after a restore, and record what
+ * operators change. Other roles may call them, and have no right to write these tables themselves.
  */
 
-/** Rows to lock instead of advisory locks, whose numbers every role could lock: no other role has a right on this table. */
+/** Only the owner can lock these rows. Every role could lock the number of an advisory lock, and so stop all servers. */
 const turns = [
   'create table turns (name text collate "C" primary key)',
   "insert into turns values ('retention')",
@@ -22,9 +22,9 @@ const turns = [
 ];
 
 /**
- * A position is shown only when every server that lives knows it, so that each of them notices a database that lacks it: whichever
- * server publishes next, and whichever have died. A standby, or a restored database, continues on another timeline than the one on
- * which was published last: unless that was copied synchronously, nobody knows what else was published there.
+ * The feed shows a position only after every running server has noted it. So each of them notices later if the database lacks it, even
+ * if the others have died. A promoted standby or a restored database continues on another timeline. Unless the old one was copied
+ * synchronously, nobody knows what else was published on it.
  */
 const feed = [
   `create table feed (

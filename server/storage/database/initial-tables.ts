@@ -8,8 +8,9 @@ import { paymentGuards } from "./payment-guards.ts";
  * Instants that the server reads have three decimals, as a JavaScript Date has: otherwise a condition that compares an instant
  * with the one that was read would never hold for a row that another program wrote with six.
  *
- * The merchant is part of every primary key but those of small tables that each machine has, so that the tables can be spread over machines by merchant, and that a search for
- * another merchant's payment costs as much as for an unknown one. The id comes first, because scans follow the order of ids.
+ * The merchant is part of every primary key, so that the tables can be spread over machines by merchant, and that a search for
+ * another merchant's payment costs as much as for an unknown one; small tables, which each machine has, need no merchant. The id comes
+ * first, because scans follow the order of ids.
  *
  * Most indexes serve one query, and hold only rows that the query can return: a claim reads the ready deliveries of one
  * subscription in the order of their due times, however many other subscriptions have.
@@ -60,7 +61,7 @@ const statements = [
     authorized_at timestamptz(3) not null,
     primary key (payment_id, merchant)
   )`,
-  // `paid_as`: the payment system had it before the database was restored, under this id, so that it is not published again.
+  // `paid_as`: the id under which the payment system had paid it before the database was restored; it is not published again.
   `create table payouts (
     payment_id text collate "C" not null,
     merchant text collate "C" not null,

@@ -78,8 +78,8 @@ const addRefunds = `create function add_refunds() returns trigger language plpgs
   end $$`;
 
 /**
- * The update of a sum by `add_refunds`, which runs as the owner, costs only the trigger's short condition. Other roles can't do as if:
- * they could update from a trigger of a temporary table, but have no right to make triggers of payments.
+ * The update of a sum by `add_refunds`, which runs as the owner, costs only the trigger's short condition. Other roles can't
+ * imitate it: they could update from a trigger of a temporary table, but have no right to make triggers of payments.
  */
 const keepSum = `create function keep_sum() returns trigger language plpgsql as $$
   begin
@@ -151,9 +151,10 @@ const conditions = [
 ];
 
 /**
- * The triggers are made by a function, so that the owner can make them again: tables that Citus spreads can't have them, so that this
- * also drops what `constrain_payments` has added. It makes their conditions as well, because these have to be dropped at times: PostgreSQL 15.20 refuses to add a column with a default to a table while functions use its rows,
- * and where Citus makes a table anew, these go with the old one.
+ * A function makes the triggers, so that the owner can make them again after the tables were spread by Citus, which allows none; then it
+ * also drops what `constrain_payments` has added. It makes their conditions, too, because these are dropped at times: PostgreSQL 15.20
+ * refuses to add a column with a default to a table while functions use its rows, and where Citus makes a table anew, they go with the
+ * old one.
  */
 const guard = `create function guard_payments() returns void language plpgsql
   set client_min_messages = warning as $$

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
 
-/** One of the two rows that each run of an admin command writes: one when it begins, and one when it has ended. */
+/** A row about a run of an admin command, which writes one when it begins, and one when it has ended. */
 export type AdminAction = {
   /** The same in both rows. */
   readonly runId: string;
@@ -89,8 +89,7 @@ const PAGE = 1_000;
 
 /**
  * Follows the chain from its first row to its last.
- * @param kept a head that was kept elsewhere: without it nobody would notice that the last rows are missing, or that all were written
- *   anew
+ * @param kept a head that was kept elsewhere; without one, missing last rows, or a chain that was written anew, can't be noticed
  * @param onError called with each row or number that is not as it was written
  * @returns the head; number 0 when there is no row
  */

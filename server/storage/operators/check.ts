@@ -182,7 +182,7 @@ function compareRecord(range: IdRange): RawBuilder<Difference> {
       and (c.number is null or (c.state ->> 'status', c.state ->> 'amount_cents') <> (p.status, p.amount_cents::text) or ${isByHand})`;
 }
 
-/** The row of the deployment, and of the feed: what a server would believe, and that no server has written. */
+/** What the single rows of the tables deployment and feed say wrongly: servers would believe it, and none of them writes it. */
 export async function findWrongStates(db: Db): Promise<string[]> {
   const { rows } = await sql<{ line: string }>`
     select 'table deployment: restored_at is ' || restored_at || ', in the future' as line

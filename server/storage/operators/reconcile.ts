@@ -106,7 +106,7 @@ async function reconcileHolder(changes: Changes, holder: PaymentRecord): Promise
   return { keptAs: holder.paymentId };
 }
 
-/** The names of the fields whose values are others here, with these. */
+/** How the fields of the refund differ here. */
 function compare(refund: KnownRefund, existing: RefundRecord): string[] {
   const { requestKey, originalPaymentId, amountCents } = existing;
   return [
@@ -118,7 +118,7 @@ function compare(refund: KnownRefund, existing: RefundRecord): string[] {
   ];
 }
 
-/** Why a refund can't have its status by its original payment, as far as that is known here. */
+/** Why the original payment, as it is known here, doesn't allow the refund's status. */
 function obstacleTo({ refund, original }: Changes): { differs: string } | undefined {
   const isFailed = original.status === "FAILED" || original.status === "COVERED";
   const fits = refund.status === "AUTHORIZED" ? original.status === "SETTLED" : isFailed;
@@ -144,7 +144,7 @@ async function insertMissing(changes: Changes): Promise<Reconciled> {
   return "inserted";
 }
 
-/** The highest number that the event of a status can have: receivers ignore an event whose number they have seen. */
+/** The highest number that the event of a status can have: receivers ignore an event with a number that they have seen. */
 const SEQUENCE = { AUTHORIZED: 2, TERMINAL_FAILED: 3 } as const;
 
 async function insertRefund({ transaction, refund, original, now }: Changes): Promise<void> {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../database/tables.ts";
 import type { PaymentKey } from "./payment-record.ts";
 
-/** What a database has held at a time. It loses none of it, because refunds and payouts are never removed. */
+/** What a database held at a time, and must hold forever, because refunds and payouts are never removed. */
 export type HighWaterMark = {
   /** The time of reading it, by the database's clock. */
   readonly at: Date;

@@ -29,7 +29,7 @@ export async function awaitPayout(
 /** The database's clock, in microseconds since 1970. */
 const MICROSECONDS = sql`floor(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
 
-/** Before all positions that can be given now, and after all that have been. */
+/** New positions are higher than this: the last position, or the present time if that is higher. */
 export const LAST_POSITION = sql`(select greatest(max(position), ${MICROSECONDS}) from payouts)`;
 
 /** The server that publishes, as the feed knows it, and the last position that it has noted; 0 for none. */

@@ -147,7 +147,7 @@ export function recordStatement(parts: RecordParts): RawBuilder<{ webhook_id: st
     select webhook_id from recorded`;
 }
 
-/** After how many others a circumstance has its state in the lists of `toResults`; PostgreSQL counts from 1. */
+/** The position of a circumstance among the states that `toResults` lists for a result; PostgreSQL counts from 1. */
 function indexOf(circumstance: Circumstance) {
   return sql.lit(CIRCUMSTANCES.indexOf(circumstance) + 1);
 }

@@ -3,7 +3,7 @@ import type { ClaimLimit, InHand } from "../../domain/fair-shares.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, Values } from "../database/tables.ts";
 
-/** Of a subscription `s`, how many of its deliveries are in progress, by a lookup in the index of these. */
+/** How many deliveries of a subscription `s` are in progress, by a lookup in the index of these. */
 const COUNT_IN_HAND: RawBuilder<number> = sql`select count(*)::integer from deliveries h
   where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
 
@@ -107,7 +107,7 @@ export type Claim = { readonly webhookId: string; readonly merchant: string; rea
 export type Attempt = Claim & {
   readonly subscriptionKey: string;
   readonly url: string;
-  /** The secretKey as `EncryptionKeys` encrypted it (D29), and while it replaces another one, that one after it. */
+  /** The encrypted secretKey (D29), followed by the one that it replaces while both sign. */
   readonly secretCiphertexts: readonly Uint8Array[];
   /** The exact text to send, the same on each attempt (D21). */
   readonly payload: string;

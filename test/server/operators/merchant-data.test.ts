@@ -157,7 +157,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
       [false, `${merchant}: erased 0 deliveries, 1 event, and the texts of 0 payments`],
     ]);
     expect([waiting, customer].map(({ complaints }) => complaints)).toEqual(
-      Array(2).fill([expect.stringMatching(/^1 event stayed: deliveries .* still to be made, or/)]),
+      Array(2).fill([expect.stringMatching(/^1 event stayed: deliveries .* still pending, or/)]),
     );
     const left: Record<string, unknown>[] = await readAll(merchant);
     expect(JSON.stringify(left)).not.toContain(TEXT);

@@ -114,7 +114,7 @@ function Now({ due: { now, today, next } }: { due: Time }) {
   );
 }
 
-/** The clock never goes back: what is overdue, such as a delivery whose receiver still responds, is due where it stands. */
+/** The clock never goes back, so what is overdue, such as a delivery whose receiver has not responded yet, is due now. */
 function toDue(at: string): Advance {
   return Date.parse(at) > (readNow() ?? 0) ? { to: at } : { by: "PT0S" };
 }

@@ -4,7 +4,7 @@ import { count } from "../parts/format.ts";
 import { Action, Body, Code, Empty, Id, ProblemText, ShownOnce } from "../parts/parts.tsx";
 
 type InboxState = SandboxSchemas["Inbox"];
-/** The sandbox shows no more of what it received. */
+/** How many of the received webhooks the sandbox shows. */
 const LISTED = 50;
 
 type Switch = { label: string; set: Partial<Pick<InboxState, "status" | "delayMs">> };

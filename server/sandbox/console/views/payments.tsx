@@ -91,7 +91,7 @@ async function create(body: object): Promise<Result<unknown>> {
   return created;
 }
 
-/** Of a payment that has failed or is covered nothing can be refunded, whatever has not been (D12). */
+/** Nothing can be refunded of a payment that has failed or is covered, however little was refunded before (D12). */
 export function leftToRefund({ status, refundableAmount }: Debit): { value: number } {
   return status === "FAILED" || status === "COVERED" ? { value: 0 } : refundableAmount;
 }
