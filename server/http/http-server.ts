@@ -18,8 +18,8 @@ import {
   toProblemBody,
   unavailable,
 } from "../contract/problem.ts";
+import { toUrl } from "../observability/side-server.ts";
 import { logRefusals } from "./overload.ts";
-import { toUrl } from "./probes.ts";
 import { isLoopback } from "./request-head.ts";
 
 /** Longer than the limit for the body, whose response explains more. */

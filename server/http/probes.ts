@@ -1,9 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import express, { type Router } from "express";
 import pTimeout from "p-timeout";
 import { ProblemError } from "../contract/problem.ts";
+import { noSideServer, type SideServer, startSideServer } from "../observability/side-server.ts";
 import { sendJson } from "./send-response.ts";
 
 /** How long a readiness probe waits, in milliseconds: less than the timeout of those that send probes. */
@@ -51,12 +49,6 @@ export function refuseMethod(): never {
   throw new ProblemError("METHOD_NOT_ALLOWED", { headers: { Allow: "GET, HEAD" } });
 }
 
-export type ProbeServer = {
-  /** Its address, such as `http://127.0.0.1:9001`; undefined without a port. */
-  url: string | undefined;
-  stop(): Promise<void>;
-};
-
 /**
  * Serves the probes on a port of their own as well: on the port of the callers, a probe's connection is accepted after those of all
  * callers who connected before it.
@@ -65,26 +57,14 @@ export type ProbeServer = {
 export async function startProbeServer(
   { host, port }: { host: string; port: number | undefined },
   options: ProbeOptions,
-): Promise<ProbeServer> {
-  if (port === undefined) return { url: undefined, stop: async () => {} };
-  const server = createServer(async ({ method = "", url = "" }, response) => {
-    const found = ["GET", "HEAD"].includes(method) ? await probe(url, options) : undefined;
-    const { code, body } = found ?? { code: 404, body: {} };
-    response.writeHead(code, { "Content-Type": "application/json" }).end(JSON.stringify(body));
-  });
-  server.listen({ host, port });
-  await once(server, "listening"); // rejects with the error of the system
-  return {
-    url: toUrl(server.address() as AddressInfo, host), // it listens on a port
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-/** The address of a listening server, such as `http://127.0.0.1:3000`. */
-export function toUrl({ port }: AddressInfo, host: string): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+): Promise<SideServer> {
+  if (port === undefined) return noSideServer;
+  return startSideServer(
+    async ({ method = "", url = "" }, response) => {
+      const found = ["GET", "HEAD"].includes(method) ? await probe(url, options) : undefined;
+      const { code, body } = found ?? { code: 404, body: {} };
+      response.writeHead(code, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+    },
+    { host, port },
+  );
 }

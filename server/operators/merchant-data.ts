@@ -6,8 +6,6 @@ import {
   type ErasedPart,
   erase,
   eraseReference,
-  eraseReferencedTexts,
-  recordErasedPayments,
   recordErasure,
 } from "../storage/operators/merchant-data.ts";
 import { type AdminContext, notEmpty, pastDate, REFERENCE_OPTION, type RunWork } from "./context.ts";
@@ -100,10 +98,7 @@ export async function eraseCustomer(
   while (after !== undefined && !signal.aborted) {
     const page = { merchant, reference, after, atMost: PART_SIZE };
     const part: ErasedReference = await repeatAfterConflicts(() => eraseReference(db, page));
-    const { payments } = part;
-    for (const name of ["deliveries", "events", "kept"] as const) total[name] += part[name];
-    await recordErasedPayments(db, { merchant, payments });
-    total.payments += await eraseReferencedTexts(db, { merchant, payments });
+    for (const name of ["deliveries", "events", "payments", "kept"] as const) total[name] += part[name];
     after = part.last;
   }
   output.print(

@@ -264,7 +264,7 @@ async function startParts(
   return {
     url: http.url(),
     isLocal: http.isLocal(),
-    metricsUrl: metricsServer.url,
+    metricsUrl: metricsServer.url && `${metricsServer.url}/metrics`,
     probeUrl: probeServer.url,
     database,
   };

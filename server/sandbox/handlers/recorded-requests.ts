@@ -7,7 +7,7 @@ import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
 import type { WatchedCall } from "./bad-day.ts";
 import type { Changes } from "./changes.ts";
 import { invalid } from "./responses.ts";
-import { createRing, type Ring } from "./ring.ts";
+import { createRing } from "./ring.ts";
 
 type RequestRecord = SandboxSchemas["RequestRecord"];
 
@@ -113,12 +113,8 @@ export function createRequestMemory(
       },
     },
 
-    forget: (merchant) => forget(ring, merchant),
+    forget: (merchant) => ring.removeWhere((one) => one.merchant === merchant),
   };
-}
-
-function forget(ring: Ring<Recorded>, merchant: string): void {
-  ring.removeWhere((one) => one.merchant === merchant);
 }
 
 function traceOf(trace: TraceContext | undefined): Pick<RequestRecord, "traceparent"> {

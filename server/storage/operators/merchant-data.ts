@@ -114,14 +114,14 @@ export type Reference = {
   readonly after: string;
 };
 
-/** Its events up to this number are gone, however they went. */
-export type ErasedPayment = { readonly paymentId: string; readonly sequence: number };
-
 /**
  * Erases what a reference leads to, whenever it was made: finished deliveries and events of the payments and refunds that have it,
  * and of the account or customer with this id.
- * @returns how many; the payments and refunds of this page; and how many events are `kept`, because a delivery of theirs is pending, or
- *   the next event of an account or a customer gets its number from them
+ *
+ * The texts of payments come last, so that a payment is found again for as long as something of it is left. Which events are erased is
+ * noted, so that nobody takes them for lost; the ids of payments name no customer.
+ * @returns how many; events are `kept` because a delivery of theirs is pending, or the next event of an account or a customer gets its
+ *   number from them
  */
 export async function eraseReference(db: Db, { merchant, reference, after, atMost }: Reference) {
   // The condition on the sequence holds for every row, and lets PostgreSQL use the index of the merchant's payments.
@@ -142,46 +142,30 @@ export async function eraseReference(db: Db, { merchant, reference, after, atMos
   const kept = await sql<{ kept: number }>`
     select count(*)::integer as kept from events where merchant = ${merchant}
       and resource_id = any(${ids})`.execute(db);
-  const payments = await sql<ErasedPayment>`
-    select p.payment_id as "paymentId", coalesce((
+  const { rows: erased } = await sql<{ payment_id: string; sequence: number }>`
+    select p.payment_id, coalesce((
       select min(e.sequence) - 1 from events e where e.merchant = p.merchant and e.resource_id = p.payment_id
     ), p.sequence) as sequence
     from payments p where p.merchant = ${merchant} and p.payment_id = any(${paymentIds}::text[])`.execute(db);
-  const countOf = ({ numAffectedRows = 0n }: { numAffectedRows?: bigint }) => Number(numAffectedRows);
-  return {
-    deliveries: countOf(deliveries),
-    events: countOf(events),
-    payments: payments.rows,
-    kept: kept.rows[0]?.kept ?? 0,
-    last: paymentIds.at(-1),
-  };
-}
-
-/** A merchant's payments that a reference leads to. */
-export type ErasedPayments = { readonly merchant: string; readonly payments: readonly ErasedPayment[] };
-
-/** Notes which events of payments are erased, so that nobody takes them for lost. The ids of payments name no customer. */
-export async function recordErasedPayments(db: Db, { merchant, payments }: ErasedPayments): Promise<void> {
   await sql`
     insert into erased_payments as known (payment_id, merchant, sequence)
     select payment_id, ${merchant}, sequence
-    from unnest(${payments.map(({ paymentId }) => paymentId)}::text[], ${payments.map(({ sequence }) => sequence)}::integer[])
-      as erased (payment_id, sequence)
+    from json_to_recordset(${JSON.stringify(erased)}::json) as erased (payment_id text, sequence integer)
     where sequence >= 1
     on conflict (payment_id, merchant) do update set sequence = greatest(known.sequence, excluded.sequence)`.execute(
     db,
   );
-}
-
-/**
- * Erases the texts of those payments whose events are gone, and returns of how many. It comes last, so that a payment is found again for
- * as long as something of it is left.
- */
-export async function eraseReferencedTexts(db: Db, { merchant, payments }: ErasedPayments): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
+  const payments = await sql`
     update payments p set client_reference_id = null, soft_descriptor = null
-    where p.merchant = ${merchant} and p.payment_id = any(${payments.map(({ paymentId }) => paymentId)}::text[])
+    where p.merchant = ${merchant} and p.payment_id = any(${paymentIds}::text[])
       and not exists (select from events e where e.merchant = p.merchant
         and e.resource_id = p.payment_id)`.execute(db);
-  return Number(numAffectedRows);
+  const countOf = ({ numAffectedRows = 0n }: { numAffectedRows?: bigint }) => Number(numAffectedRows);
+  return {
+    deliveries: countOf(deliveries),
+    events: countOf(events),
+    payments: countOf(payments),
+    kept: kept.rows[0]?.kept ?? 0,
+    last: paymentIds.at(-1),
+  };
 }

@@ -1,0 +1,34 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type SideServer = {
+  /** Its address, such as `http://127.0.0.1:9001`; undefined when it has no port. */
+  url: string | undefined;
+  stop(): Promise<void>;
+};
+
+export const noSideServer: SideServer = { url: undefined, stop: async () => {} };
+
+/** Serves something on a port of its own, beside that of the callers. */
+export async function startSideServer(
+  serve: RequestListener,
+  { host, port }: { host: string; port: number },
+): Promise<SideServer> {
+  const server = createServer(serve);
+  server.listen({ host, port });
+  await once(server, "listening"); // rejects with the error of the system
+  return {
+    url: toUrl(server.address() as AddressInfo, host), // it listens on a port
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The address of a listening server, such as `http://127.0.0.1:3000`. */
+export function toUrl({ port }: AddressInfo, host: string): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
