@@ -1,4 +1,4 @@
-import type { Formula, Term, Type } from "./formula.ts";
+import type { Count, Formula, Term, Type } from "./formula.ts";
 import { all, any, counted, has, not, part, term, translate } from "./formula.ts";
 
 /** What is known of a value of a type: terms that hold and that don't, choices that are open, and parts that exist somewhere. */
@@ -65,8 +65,6 @@ const DENIED: Readonly<Record<string, (denied: Denied) => Formula>> = {
   has: ({ of }) => part(of, false),
   part: ({ of, parts: [formula = true] }) => all([has(of), part(of, not(formula)), formula !== true]),
   promise: ({ of, parts: [formula = true] }) => formula !== true && term("broken", of, formula),
-  count: ({ of, parts: [formula = true] }) => {
-    const { min, max } = of as { min: number; max?: number };
-    return any([min > 0 && counted(formula, 0, min - 1), max !== undefined && counted(formula, max + 1)]);
-  },
+  count: ({ of: { min, max }, parts: [formula = true] }: Term & { readonly of: Count }) =>
+    any([min > 0 && counted(formula, 0, min - 1), max < Infinity && counted(formula, max + 1)]),
 };

@@ -36,8 +36,9 @@ export const part = (key: Key, formula: Formula) => term("part", key, formula);
 /** All parts whose keys fulfil a formula. */
 const parts = (keys: Formula, formula: Formula) =>
   formula === true || keys === false ? true : term("parts", undefined, keys, formula);
-export const counted = (formula: Formula, min: number, max?: number): Formula =>
-  min <= 0 && max === undefined ? true : term("count", { min, max }, formula);
+export type Count = { readonly min: number; readonly max: number };
+export const counted = (formula: Formula, min: number, max = Number.POSITIVE_INFINITY) =>
+  term("count", { min, max }, formula);
 
 export function typeOf(value: unknown): Type {
   if (typeof value === "number") return Number.isInteger(value) ? "integer" : "fraction";

@@ -1,6 +1,6 @@
 import { assume, type Case, isKnown } from "./cases.ts";
 import { EXTENSIONS } from "./extensions.ts";
-import type { Formula, Key, Term, Type } from "./formula.ts";
+import type { Count, Formula, Key, Term, Type } from "./formula.ts";
 import { all, fulfils, has, not, part, TYPES, typeOf, values } from "./formula.ts";
 import type { Schema } from "./schema.ts";
 import { allows } from "./values.ts";
@@ -88,13 +88,18 @@ function contradicts(proof: Proof, own: Case): boolean {
   if (fewValues(own)?.length === 0) return true;
   if (type === "string") return least(own, "minLength") > most(own, "maxLength");
   if (type === "array" || type === "object") return contradictsParts(proof, own);
-  const [low, high] = [Math.max(...settings<number>(own, "minimum")), most(own, "maximum")];
-  const [above, below] = [
+  return contradictsBounds(own) || contradictsDenied(own);
+}
+
+function contradictsBounds(own: Case): boolean {
+  const [low, above] = [
+    Math.max(...settings<number>(own, "minimum")),
     Math.max(...settings<number>(own, "exclusiveMinimum")),
-    most(own, "exclusiveMaximum"),
   ];
-  if (type === "fraction" && (low > high || above >= Math.min(high, below) || low >= below)) return true;
-  return contradictsDenied(own);
+  const [high, below] = [most(own, "maximum"), most(own, "exclusiveMaximum")];
+  if (own.type === "integer")
+    return Math.max(Math.ceil(low), Math.floor(above) + 1) > Math.min(Math.floor(high), Math.ceil(below) - 1);
+  return low > high || above >= Math.min(high, below) || low >= below;
 }
 
 const WIDER: Readonly<Record<string, string>> = { int32: "int64", float: "double" };
@@ -112,24 +117,13 @@ function contradictsDenied(own: Case): boolean {
 
 /** All values that are left, where these can be listed. */
 export function fewValues(own: Case): unknown[] | undefined {
-  const all = { null: [null], boolean: [true, false], integer: integersOf(own) }[own.type as string];
+  const all = { null: [null], boolean: [true, false] }[own.type as string];
   return (settings<unknown[]>(own, "values")[0] ?? all)?.filter(
     (value) =>
       typeOf(value) === own.type &&
       [...own.yes].every((one) => allows(one, value) !== false) &&
       [...own.no].every((one) => allows(one, value) !== true),
   );
-}
-
-function integersOf(own: Case): number[] | undefined {
-  const first = Math.max(
-    ...settings<number>(own, "minimum").map(Math.ceil),
-    ...settings<number>(own, "exclusiveMinimum").map((one) => Math.floor(one) + 1),
-  );
-  const last = Math.min(Math.floor(most(own, "maximum")), Math.ceil(most(own, "exclusiveMaximum")) - 1);
-  return last - first < 20
-    ? Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
-    : undefined;
 }
 
 const isOf = (proof: Proof, key: Key, keys: Formula) =>
@@ -212,13 +206,9 @@ export const most = (own: Case, kind: string) =>
   Math.min(Number.POSITIVE_INFINITY, ...settings<number>(own, kind));
 
 export const countsOf = ({ yes }: Case) =>
-  [...yes]
-    .filter(({ is }) => is === "count")
-    .map(({ of, parts: [formula = true] }) => ({
-      formula,
-      max: Infinity,
-      ...(of as { min: number; max?: number }),
-    }));
+  [...yes].flatMap(({ is, of, parts: [formula = true] }) =>
+    is === "count" ? [{ formula, ...(of as Count) }] : [],
+  );
 /** The size that the value has to have. */
 export const leastSize = (own: Case) =>
   Math.max(least(own, "minSize"), presentNames(own).length, ...countsOf(own).map(({ min }) => min));

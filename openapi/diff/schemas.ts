@@ -61,12 +61,13 @@ function report(
   findings.push({ pointer, use, what, effect, level: levelOf(effect, use.direction), ...more });
 }
 
-/** Reports a change of what is allowed, by which schema contains the other. */
-function reportEffect(walk: Walk, pointer: string, what: string, base: Schema, revision: Schema): void {
+/** How what is allowed changes, by which schema contains the other. */
+function effectOf(base: Schema, revision: Schema): Effect {
   const [grows, shrinks] = [isContained(base, revision), isContained(revision, base)];
-  const effect = grows ? (shrinks ? "none" : "loosened") : shrinks ? "tightened" : "changed";
-  report(walk, pointer, what, effect, { schemas: inOrder(base, revision, walk.use) });
+  return grows ? (shrinks ? "none" : "loosened") : shrinks ? "tightened" : "changed";
 }
+const reportEffect = (walk: Walk, pointer: string, what: string, base: Schema, revision: Schema): void =>
+  report(walk, pointer, what, effectOf(base, revision), { schemas: inOrder(base, revision, walk.use) });
 
 /** A part of a schema; any value where there is none. */
 function inner(holder: Located, ...names: string[]): Located {
@@ -131,15 +132,17 @@ const PROMISES: Readonly<Record<string, (before: unknown, after: unknown, use: U
   discriminator: (before, after) => {
     if (before === undefined || after === undefined) return ["extended"]; // it limits nothing, and generated code uses it
     if (memberOf(before, "propertyName") !== memberOf(after, "propertyName")) return ["changed"];
-    const [old, now] = [before, after].map((one) => membersOf(memberOf(one, "mapping"))) as [
-      [string, unknown][],
-      [string, unknown][],
+    const [old, now] = [before, after].map((one) => memberOf(one, "mapping") as Node) as [Node, Node];
+    const [names, others] = [Object.keys(old), Object.keys(now)];
+    if (names.length === 0 || others.length === 0) return [];
+    const targets = names
+      .filter((name) => name in now)
+      .map((name) => [referred(old[name]), referred(now[name])] as const);
+    const moved = targets.filter(([was, is]) => was?.pointer !== is?.pointer);
+    return [
+      ...sets("loosened", "tightened")(names, others),
+      ...moved.map(([was, is]) => effectOf(was?.schema ?? true, is?.schema ?? true)),
     ];
-    if (old.length === 0 || now.length === 0) return [];
-    return sets("loosened", "tightened")(
-      old.map(([name]) => name),
-      now.map(([name]) => name),
-    );
   },
 };
 
