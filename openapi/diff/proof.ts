@@ -10,54 +10,62 @@ import { allows } from "./values.ts";
  * and not for the other. Yes is certain; no means that nothing here proves it. A field that an open object of type `object` doesn't
  * declare counts as not sent.
  */
-export function isContained(sub: Schema, sup: Schema): boolean {
-  return refutes(newProof(), difference(sub, sup));
-}
+export const isContained = (sub: Schema, sup: Schema) => isImpossible(difference(sub, sup));
 export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(fulfils(sup, true))]);
-export const newProof = (steps = STEPS): Proof => ({
-  steps,
-  open: new Map(),
-  proven: new Map(),
-  lowest: Infinity,
-});
 
-/** After as many steps the proof is abandoned, and the answer is no. */
-const STEPS = 4000;
-const DEPTH = 150;
-/** `open` are the questions that wait for parts of the value, and `lowest` is the outermost one that the last answer rests on. */
+/** A proof is abandoned after so many steps. Parts that are so deep are looked at later. */
+const STEPS = 20_000;
+const DEPTH = 20;
+/** What is assumed until something contradicts it: a part that needs a part of the same kind never ends. */
 export type Proof = {
   steps: number;
-  lowest: number;
-  readonly open: Map<Term, number>;
-  readonly proven: Map<Term, number>;
+  depth: number;
+  isStale: boolean;
+  readonly assumed: Set<Term>;
+  later: Term[];
 };
+export const newProof = (steps = STEPS): Proof => ({
+  steps,
+  depth: 0,
+  isStale: false,
+  assumed: new Set(),
+  later: [],
+});
 const verdicts = new Map<Term, boolean>();
 
-/** Whether no value fulfils a formula. */
+/** Whether it is proven that no value fulfils a formula. */
+export function isImpossible(formula: Formula): boolean {
+  if (typeof formula === "boolean" || verdicts.has(formula)) return refutes(newProof(), formula);
+  const proof = newProof();
+  do {
+    proof.isStale = false;
+    proof.assumed.clear();
+    proof.assumed.add(formula);
+    proof.later = [formula];
+    // What is added while this runs is looked at, too.
+    for (const one of proof.later) if (!isRefuted(proof, one) && one === formula) return false;
+  } while (proof.isStale && proof.steps > 0);
+  if (!proof.isStale) for (const one of proof.assumed) verdicts.set(one, true);
+  return !proof.isStale;
+}
+
+/** Whether no value fulfils a formula, if that is so for what is assumed. */
 export function refutes(proof: Proof, formula: Formula): boolean {
   if (typeof formula === "boolean") return !formula;
-  const before = proof.lowest;
-  const verdict = verdicts.get(formula);
+  const verdict = proof.assumed.has(formula) || verdicts.get(formula);
   if (verdict !== undefined) return verdict;
-  // The same of a part of the value: whatever is finite ends.
-  const opened = proof.open.get(formula) ?? proof.proven.get(formula);
-  if (opened !== undefined) proof.lowest = Math.min(before, opened);
-  if (opened !== undefined || proof.open.size > DEPTH) return opened !== undefined;
-  const [order, start] = [proof.open.size, proof.proven.size];
-  proof.lowest = Number.POSITIVE_INFINITY;
-  proof.open.set(formula, order);
+  proof.assumed.add(formula);
+  return proof.depth > DEPTH ? proof.later.push(formula) > 0 : isRefuted(proof, formula);
+}
+
+function isRefuted(proof: Proof, formula: Term): boolean {
+  proof.depth += 1;
   const result = TYPES.every((type) => casesOf(proof, type, formula).next().done);
-  proof.open.delete(formula);
-  const { lowest } = proof;
-  const isFinal = lowest >= order;
-  // What rests on this question is open again without it, and is proven with it if it rests on no other.
-  const resting = isFinal || !result ? [...proof.proven.keys()].slice(start) : [];
-  for (const one of resting) proof.proven.delete(one);
-  if (result && isFinal) for (const one of [...resting, formula]) verdicts.set(one, true);
-  if (result && !isFinal) proof.proven.set(formula, lowest);
-  if (!result && proof.steps > 0) verdicts.set(formula, false);
-  proof.lowest = result && !isFinal ? Math.min(before, lowest) : before;
-  return result;
+  proof.depth -= 1;
+  if (result) return true;
+  proof.isStale = proof.assumed.delete(formula);
+  if (proof.steps > 0) verdicts.set(formula, false);
+  return false;
 }
 
 /** The cases in which a value of a type may fulfil a formula, as far as nothing contradicts them. */
@@ -150,13 +158,13 @@ export function partOf(proof: Proof, { yes }: Case, key: Key): Formula {
 function contradictsParts(proof: Proof, own: Case): boolean {
   const [min, max, counts] = [leastSize(own), most(own, "maxSize"), countsOf(own)];
   if (min > max) return true;
-  const isImpossible = (key: Key, formula: Formula = true) =>
+  const isExcluded = (key: Key, formula: Formula = true) =>
     refutes(proof, all([partOf(proof, own, key), formula]));
   const isNoName = (key: Key) => typeof key === "object" && refutes(proof, key);
-  if (presentKeys(own).some((key) => isNoName(key) || isImpossible(key))) return true;
+  if (presentKeys(own).some((key) => isNoName(key) || isExcluded(key))) return true;
   const isMiscounted = counts.some((one) => {
-    const isLacking = one.min > 0 && presentKeys(own, max).every((key) => isImpossible(key, one.formula));
-    const sure = presentKeys(own).filter((key) => isImpossible(key, not(one.formula)));
+    const isLacking = one.min > 0 && presentKeys(own, max).every((key) => isExcluded(key, one.formula));
+    const sure = presentKeys(own).filter((key) => isExcluded(key, not(one.formula)));
     const rest = sure.includes(furtherIndex(own)) ? min - furtherIndex(own) - 1 : 0;
     const isMore = (other: typeof one) =>
       other.min > one.max && refutes(proof, all([other.formula, not(one.formula)]));

@@ -1,19 +1,19 @@
 import type { Case } from "./cases.ts";
 import { all, type Formula, fulfils, not, TYPES } from "./formula.ts";
-import type { Proof } from "./proof.ts";
 import {
   casesOf,
   countsOf,
   difference,
   fewValues,
   furtherIndex,
+  isImpossible,
   least,
   leastSize,
   most,
   newProof,
+  type Proof,
   partOf,
   presentKeys,
-  refutes,
   settings,
 } from "./proof.ts";
 import type { Schema } from "./schema.ts";
@@ -38,7 +38,7 @@ function samplesOf(proof: Proof, formula: Formula, count: number, depth: number)
   for (const type of TYPES)
     for (const own of casesOf(proof, type, formula))
       for (const value of guessesOf(proof, own, depth)) {
-        const isOne = refutes(newProof(), all([fulfils({ const: value }), not(formula)]));
+        const isOne = isImpossible(all([fulfils({ const: value }), not(formula)]));
         if (isOne) found.set(JSON.stringify(value), value);
         tried += 1;
         if (found.size >= count || tried > TRIED || proof.steps < 0) return [...found.values()];
