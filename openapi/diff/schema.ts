@@ -96,8 +96,8 @@ const unified = new Map<string, object>();
 
 export const idOf = (value: unknown) => ids.get(value) ?? -1;
 /** A text for a value; schemas in it are known by a number. */
-export const textOf = (value: unknown): string =>
-  JSON.stringify(value, (_name, part) => (ids.has(part) ? `#${ids.get(part)}` : part)) ?? "";
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_name, part) => (ids.has(part) ? `\0${ids.get(part)}` : part)) ?? "";
 
 /** The first object that says the same. */
 export function unify<Value extends object>(value: Value): Value {

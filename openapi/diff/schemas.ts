@@ -148,33 +148,27 @@ const PROMISES: Readonly<Record<string, (before: unknown, after: unknown, use: U
 
 function compareProperties(walk: Walk, pair: Pair, whole: Pair): void {
   const names = pair.flatMap(({ schema }) => Object.keys(memberOf(schema, "properties") ?? {}));
+  const schemas = inOrder(pair[0].schema, pair[1].schema, walk.use);
   for (const name of new Set(names)) {
     const [old, now] = [declarationOf(name, pair[0], whole[0]), declarationOf(name, pair[1], whole[1])];
+    if (old && now) walk.inner.push(compareOnce([old, now], walk.use));
+    if (old && now) continue;
     const { pointer, hidden } = (old ?? now) as Located;
     const [was, is] = [
       old ?? inner(pair[0], "additionalProperties"),
       now ?? inner(pair[1], "additionalProperties"),
     ];
-    const schemas = inOrder(pair[0].schema, pair[1].schema, walk.use);
     const isThere = locate(pair[1].document, pointer) !== undefined;
-    const around = schemasAround(whole[old ? 0 : 1]);
-    if (old && now) walk.inner.push(compareOnce([old, now], walk.use));
+    const rate = (what: string, effect: Effect, isPromise = false) =>
+      report(walk, pointer, what, effect, { schemas, isPromise });
     // Without a type, the schema only limits a field that somebody else may declare.
-    else if (!around.some(({ schema }) => memberOf(schema, "type") === "object"))
+    if (!schemasAround(whole[old ? 0 : 1]).some(({ schema }) => memberOf(schema, "type") === "object"))
       reportEffect(walk, pointer, `limit ${old ? "removed" : "added"}`, was.schema, is.schema);
     // Programs that build on a field miss it, even where an open object still takes it.
-    else if (old)
-      report(walk, pointer, isThere ? `field is ${hidden} now` : "field removed", "changed", {
-        schemas,
-        isPromise: true,
-      });
-    else if (isContained(is.schema, false))
-      report(walk, pointer, "field forbidden", "tightened", { schemas });
+    else if (old) rate(isThere ? `field is ${hidden} now` : "field removed", "changed", true);
+    else if (isContained(is.schema, false)) rate("field forbidden", "tightened");
     // Nobody has promised what an open object doesn't declare, so that no value of the field can break.
-    else
-      report(walk, pointer, "field added", schemasAround(whole[0]).some(isClosed) ? "loosened" : "extended", {
-        schemas,
-      });
+    else rate("field added", schemasAround(whole[0]).some(isClosed) ? "loosened" : "extended");
   }
 }
 

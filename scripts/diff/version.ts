@@ -1,7 +1,5 @@
 import { type Change, LEVELS, type Level } from "../../openapi/diff/law.ts";
 
-type Version = readonly [major: number, minor: number, patch: number];
-
 /** The version that a set of changes requires, and the one that the contract has. */
 export type Verdict = {
   readonly released: string;
@@ -32,7 +30,7 @@ export function checkVersion(changes: readonly Change[], released: string, versi
 }
 
 function raise(version: string, level: Level): string {
-  const [major, minor, patch] = parseVersion(version);
+  const [major = 0, minor = 0, patch = 0] = parseVersion(version);
   if (level === "major") return `${major + 1}.0.0`;
   return level === "minor" ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
 }
@@ -40,12 +38,10 @@ function raise(version: string, level: Level): string {
 /** Below 0 when the first is older. Throws for anything that is not a version. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parseVersion(one), parseVersion(other)];
-  const index = LEVELS.findIndex((_, at) => a[at] !== b[at]);
-  return index === -1 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
+  return a.map((part, at) => part - (b[at] ?? 0)).find((difference) => difference !== 0) ?? 0;
 }
 
-function parseVersion(version: string): Version {
-  const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? [];
-  if (patch === undefined) throw new Error(`"${version}" is no version: write one like 1.2.3.`);
-  return [Number(major), Number(minor), Number(patch)];
+function parseVersion(version: string): number[] {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`"${version}" is no version: write one like 1.2.3.`);
+  return version.split(".").map(Number);
 }
