@@ -1,6 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { CheckFailure, NotRun } from "../reporting/exchange.ts";
-
 import type { Facts } from "./hooks.ts";
 import type { ExamOptions } from "./options.ts";
 

@@ -66,23 +66,22 @@ const LIMIT_MS = 285_000;
 /** Commands may have to start whole programs. */
 const LEAST_HOOK_MS = 60_000;
 
-const EXIT_CODES = `
+const toNotes = (facts: string) => `
+${facts} What --state
+prints must contain PENDING, AUTHORIZED or TERMINAL_FAILED when your system believes that there is a refund: the present one alone,
+without earlier ones. It may contain more, such as what has been booked.
+
 Exit code: 0 every check has passed, 1 one has failed, 2 the exam could not be held, 3 some were not run for want of an option that
 --without does not name.`;
 
-const RECEIVER_NOTES = `
-Commands get REFUND in the environment: CERTIFY_REFUND_ID, CERTIFY_REQUEST_KEY, CERTIFY_PAYMENT_ID, CERTIFY_AMOUNT and
-CERTIFY_REFERENCE. URLs get refundId, requestKey, paymentId, amount and reference. What --state prints must contain PENDING,
-AUTHORIZED or TERMINAL_FAILED when your system knows the refund: the present one alone, without earlier ones. It may contain
-more, such as what has been booked.
-${EXIT_CODES}`;
+const RECEIVER_NOTES =
+  toNotes(`Commands get CERTIFY_REFUND_ID, CERTIFY_REQUEST_KEY, CERTIFY_PAYMENT_ID, CERTIFY_AMOUNT
+and CERTIFY_REFERENCE. URLs get refundId, requestKey, paymentId, amount and reference.`);
 
-const CALLER_NOTES = `
-Commands get CERTIFY_URL and CERTIFY_TOKEN (of the service to call), CERTIFY_PAYMENT_ID, CERTIFY_AMOUNT (such as 19.99) and
-CERTIFY_REFERENCE (the clientReferenceId of this refund). URLs get url, token, paymentId, amount and reference. What --state
-prints must contain PENDING, AUTHORIZED or TERMINAL_FAILED when your system believes that there is a refund: the present one
-alone, without earlier ones. One check kills the command of --run; what --trigger-url triggers can't be killed.
-${EXIT_CODES}`;
+const CALLER_NOTES =
+  toNotes(`Commands get CERTIFY_URL and CERTIFY_TOKEN (of the service to call), CERTIFY_PAYMENT_ID, CERTIFY_AMOUNT (such as
+19.99) and CERTIFY_REFERENCE (the clientReferenceId of this refund). URLs get url, token, paymentId, amount and reference. One check
+kills the command of --run; what --trigger-url triggers can't be killed.`);
 
 /**
  * Reads the command line.

@@ -30,15 +30,7 @@ export type RetryOf = (status: number) => Retry | undefined;
 /** How much earlier than `Retry-After` says a call may come, in milliseconds, because clocks and networks differ. */
 const TOLERANCE_MS = 150;
 
-type Call = WatchedCall & {
-  readonly key: string;
-  /** What it is to bring about, by a reference or else by a payment and an amount, and the same for people. */
-  readonly intent: string;
-  readonly shown: string;
-  readonly hasReference: boolean;
-  readonly startedAt: number;
-  readonly outcome: Outcome;
-};
+type Call = NonNullable<ReturnType<typeof read>>;
 type Outcome = "recorded" | "refused" | "unknown" | "nothing";
 
 /** Finds what no merchant's system should do. */
@@ -81,12 +73,13 @@ const byKey = (calls: readonly Call[]) => [
 ];
 const isDecision = ({ outcome }: Call) => outcome === "recorded" || outcome === "refused";
 
-function read(call: WatchedCall, retryOf: RetryOf): Call | undefined {
+/** A call with what it is to bring about: a refund by its reference, or by its payment and amount. */
+function read(call: WatchedCall, retryOf: RetryOf) {
   const { operation, requestKey: key, requestBody, status, fault, endedAt, milliseconds, merchant } = call;
   if (operation !== "issueRefund" || key === null || requestBody === null) return undefined;
   const isLost = status === null || fault === "TRUNCATED";
   const retry = isLost ? undefined : retryOf(status);
-  const unnamed = isLost || status >= 500 ? "unknown" : "nothing";
+  const unnamed: Outcome = isLost || status >= 500 ? "unknown" : "nothing";
   const { paymentId, amount, clientReferenceId: reference } = JSON.parse(requestBody);
   return {
     ...call,
@@ -95,7 +88,7 @@ function read(call: WatchedCall, retryOf: RetryOf): Call | undefined {
     shown: `${amount?.value} of ${paymentId} (clientReferenceId ${reference ?? "none"})`,
     hasReference: Boolean(reference),
     startedAt: endedAt - milliseconds,
-    outcome: retry?.repeat === "changed" ? "refused" : (retry?.outcome ?? unnamed),
+    outcome: retry?.repeat === "changed" ? ("refused" as const) : (retry?.outcome ?? unnamed),
   };
 }
 

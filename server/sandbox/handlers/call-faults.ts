@@ -4,14 +4,7 @@ import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
 import type { FaultList } from "./faults.ts";
 import type { FaultKind, FaultPlan } from "./kinds.ts";
 
-const PROXY_PAGE = `<html>\r
-<head><title>502 Bad Gateway</title></head>\r
-<body>\r
-<center><h1>502 Bad Gateway</h1></center>\r
-<hr><center>proxy</center>\r
-</body>\r
-</html>\r
-`;
+const PROXY_PAGE = "<html><body><h1>502 Bad Gateway</h1></body></html>\r\n";
 
 export type CallFaults = {
   /** Placed before the response guard, because a broken connection is no response that the contract could allow. */

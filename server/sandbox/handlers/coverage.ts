@@ -5,26 +5,17 @@ import type { HandlersOf } from "../../contract/operations.ts";
 import type { WatchedCall } from "./bad-day.ts";
 
 type Element = Pick<SandboxSchemas["CoverageItem"], "kind" | "name">;
+type MetCall = Pick<WatchedCall, "operation" | "status" | "responseBody">;
 
-/** Counts which elements of the published contract the calls and deliveries of each merchant meet; kept in memory. */
-export type Coverage = {
-  handlers: HandlersOf<"getCoverage">;
-  /** Counts nothing of a call without a response. */
-  meetCall(merchant: string, call: Pick<WatchedCall, "operation" | "status" | "responseBody">): void;
-  /** @param payload of a delivery that its receiver accepted */
-  meetEvent(merchant: string, payload: string): void;
-  read(merchant: string): SandboxSchemas["Coverage"];
-};
-
-/** @param document the published contract */
-export function createCoverage(document: ContractDocument): Coverage {
+/** Counts which elements of a contract the calls and deliveries of each merchant meet; kept in memory. */
+export function createCoverage(document: ContractDocument) {
   /** By merchant, kind and name. */
   const counts = new Map<string, number>();
   const count = (merchant: string, met: readonly Element[]) => {
     for (const key of new Set(met.map(({ kind, name }) => `${merchant} ${kind} ${name}`)))
       counts.set(key, (counts.get(key) ?? 0) + 1);
   };
-  const read = (merchant: string) => {
+  const read = (merchant: string): SandboxSchemas["Coverage"] => {
     const items = readElements(document as unknown as Node).map(({ kind, name }) => {
       return { kind, name, count: counts.get(`${merchant} ${kind} ${name}`) ?? 0 };
     });
@@ -34,16 +25,20 @@ export function createCoverage(document: ContractDocument): Coverage {
     return { percent: Math.floor((100 * met) / total), met, total, kinds, items };
   };
   return {
-    meetCall(merchant, { operation, status, responseBody }) {
+    /** Counts nothing of a call without a response. */
+    meetCall(merchant: string, { operation, status, responseBody }: MetCall) {
       if (status === null) return;
       const own = { kind: "STATUS", name: `${operation} ${status}` } as const;
       count(merchant, [{ kind: "OPERATION", name: operation }, own, ...valuesIn(responseBody ?? "")]);
     },
-    meetEvent(merchant, payload) {
+    /** @param payload of a delivery that its receiver accepted */
+    meetEvent(merchant: string, payload: string) {
       count(merchant, [{ kind: "EVENT", name: JSON.parse(payload).type }, ...valuesIn(payload)]);
     },
     read,
-    handlers: { getCoverage: async ({ merchant }) => ({ status: 200, body: read(merchant) }) },
+    handlers: {
+      getCoverage: async ({ merchant }) => ({ status: 200, body: read(merchant) }),
+    } satisfies HandlersOf<"getCoverage">,
   };
 }
 

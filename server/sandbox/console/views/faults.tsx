@@ -87,18 +87,8 @@ function Where({ hit: { requestId, webhookId } }: { hit: Hit }) {
   return <a href={toHash("requests", requestId ?? "")}>the request</a>;
 }
 
-/** What came back: the same status many times is shown once. */
+/** The statuses that came back. */
 function Statuses({ of }: { of: Hit["statuses"] }) {
-  const counts = Map.groupBy(of, (status) => status);
   if (of.length === 0) return <span class="quiet">nothing was sent</span>;
-  return (
-    <>
-      {[...counts].map(([status, all]) => (
-        <span key={status}>
-          <Code status={status} />
-          {all.length > 1 && ` ${all.length} times`}
-        </span>
-      ))}
-    </>
-  );
+  return [...new Set(of)].map((status) => <Code key={status} status={status} />);
 }
