@@ -40,8 +40,8 @@ export async function writeVersion(root: string, version: string): Promise<void>
   await replaceFile(join(root, LOCK), `${JSON.stringify(lock, null, 2)}\n`);
 }
 
-async function release(dryRun?: true): Promise<void> {
-  if (!dryRun && (await git("status", "--porcelain")) !== "")
+async function release(): Promise<void> {
+  if ((await git("status", "--porcelain")) !== "")
     throw new Error("There are changes that are not committed. Commit or undo them first.");
   const { verdict } = await diffContracts(await newestRelease(ROOT), BUNDLE);
   if (verdict.error !== undefined) throw new Error(verdict.error);
@@ -49,7 +49,6 @@ async function release(dryRun?: true): Promise<void> {
   const released = tags.flatMap((tag) => tag.slice(1) || []);
   const version = nextVersion(await readFile(join(ROOT, "CHANGELOG.md"), "utf8"), released);
   process.stdout.write(`Release ${version}, with version ${verdict.version} of the contract.\n`);
-  if (dryRun) return;
 
   await writeVersion(ROOT, version);
   await replaceFile(join(ROOT, `openapi/released/${verdict.version}.yaml`), await readFile(BUNDLE));
@@ -66,15 +65,12 @@ function git(...args: string[]): Promise<string> {
 }
 
 if (import.meta.main) {
-  const { dryRun } = defineCommand(
+  defineCommand(
     "release",
     "Makes a release here: versions, released contract, commit, tag and packages. It publishes nothing.",
-  )
-    .option("--dry-run", "only say which version it would be")
-    .parse()
-    .opts();
+  ).parse();
   try {
-    await release(dryRun);
+    await release();
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;

@@ -9,12 +9,8 @@ using System.Threading.Tasks;
 using Payments;
 
 static class Merchant {
-    /// <summary>How to repeat after a status, as the contract says; it says nothing about those that a proxy adds.</summary>
-    static Newtonsoft.Json.Linq.JToken RetryOf(int status) {
-        var contract = Newtonsoft.Json.Linq.JObject.Parse(File.ReadAllText("openapi.json"));
-        var name = (string)contract["paths"]["/v1/refunds"]["post"]["responses"][status.ToString()]?["$ref"] ?? "";
-        return contract["components"]["responses"][name.Split('/').Last()]?["x-retry"] ?? new Newtonsoft.Json.Linq.JObject();
-    }
+    /// <summary>What each status means for a refund, by the contract.</summary>
+    static readonly Newtonsoft.Json.Linq.JObject Retries = Newtonsoft.Json.Linq.JObject.Parse(File.ReadAllText("retries.json"));
 
     static async Task<string> Refund(PaymentsClient client, RefundRequest request) {
         for (var attempt = 0; attempt < 4; attempt++) {
@@ -28,10 +24,10 @@ static class Merchant {
                 return sameMoney && found.ClientReferenceId == request.ClientReferenceId ? Name(found.PaymentStatus) : "conflict";
             }
             catch (ApiException error) {
-                var retry = RetryOf(error.StatusCode);
+                var result = (string)Retries[error.StatusCode.ToString()];
                 // This alone shows that no attempt made the refund, of this run or of an earlier one.
-                if ((string)retry["repeat"] == "changed" && error.GetType().IsGenericType) return "none";
-                if (error.StatusCode >= 300 && error.StatusCode < 500 && ((string)retry["when"] ?? "cause-gone") == "cause-gone") return "unknown";
+                if (result == "none" && error.GetType().IsGenericType) return "none";
+                if (error.StatusCode >= 300 && error.StatusCode < 500 && result != "again") return "unknown";
                 if (error.Headers.TryGetValue("Retry-After", out var after)) wait += TimeSpan.FromSeconds(int.Parse(after.First()));
             }
             catch (Exception) { } // no response, or none that can be read

@@ -11,14 +11,8 @@ import payments.apis.RefundsApi
 import payments.infrastructure.*
 import payments.models.*
 
-/** How to repeat after a status, as the contract says; it says nothing about those that a proxy adds. */
-fun retryOf(status: Int): Map<*, *> {
-    var found: Any? = Serializer.gson.fromJson(Files.readString(Path.of("openapi.json")), Map::class.java)
-    val responses = listOf("paths", "/v1/refunds", "post", "responses", "$status", "\$ref")
-    val ref = responses.fold(found) { at, name -> (at as? Map<*, *>)?.get(name) } as? String ?: return emptyMap<Any, Any>()
-    for (name in ref.split("/").drop(1) + "x-retry") found = (found as Map<*, *>)[name]
-    return found as Map<*, *>
-}
+/** What each status means for a refund, by the contract. */
+val retries: Map<*, *> = Serializer.gson.fromJson(Files.readString(Path.of("retries.json")), Map::class.java)
 
 fun refund(api: RefundsApi, request: RefundRequest): String {
     for (attempt in 0..3) {
@@ -35,10 +29,10 @@ fun refund(api: RefundsApi, request: RefundRequest): String {
                 val ours = sameMoney && found.clientReferenceId == request.clientReferenceId
                 return found.paymentStatus?.value.takeIf { ours } ?: "conflict"
             }
-            val retry = retryOf(error.statusCode)
+            val result = retries["${error.statusCode}"]
             // This alone shows that no attempt made the refund, of this run or of an earlier one.
-            if (retry["repeat"] == "changed" && "errorDetails" in response.body.toString()) return "none"
-            if (retry["when"] in listOf(null, "cause-gone")) return "unknown"
+            if (result == "none" && "errorDetails" in response.body.toString()) return "none"
+            if (result != "again") return "unknown"
             wait = response.headers["retry-after"]?.first()
         } catch (error: Exception) { // a 5xx, no response, or none that can be read
             wait = ((error as? ServerException)?.response as? ServerError<*>)?.headers?.get("retry-after")?.first()

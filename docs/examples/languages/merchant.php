@@ -5,14 +5,6 @@ use Payments\Model\{Amount, DuplicateRequestKeyProblem, RefundRequest};
 require 'autoload.php';
 ini_set('serialize_precision', '-1'); // otherwise PHP may print 19.99 as 19.989999999999998
 
-/** How to repeat after a status, as the contract says; it says nothing about those that a proxy adds. */
-function retryOf(int $status): array
-{
-    $contract = json_decode(file_get_contents('openapi.json'), true);
-    $name = basename($contract['paths']['/v1/refunds']['post']['responses'][$status]['$ref'] ?? '');
-    return ($contract['components']['responses'][$name]['x-retry'] ?? []) + ['repeat' => '', 'when' => 'cause-gone'];
-}
-
 function refund(RefundsApi $api, RefundRequest $request): string
 {
     for ($attempt = 0; $attempt < 4; $attempt++) {
@@ -28,11 +20,11 @@ function refund(RefundsApi $api, RefundRequest $request): string
                     && $found->getClientReferenceId() === $request->getClientReferenceId();
                 return $isOurs ? $found->getPaymentStatus() : 'conflict';
             }
-            $retry = retryOf($status);
-            if ($retry['repeat'] === 'changed' && str_contains($error->getResponseBody(), 'errorDetails')) {
+            $result = json_decode(file_get_contents('retries.json'), true)[$status] ?? null; // by the contract
+            if ($result === 'none' && str_contains($error->getResponseBody(), 'errorDetails')) {
                 return 'none'; // this alone shows that no attempt made the refund, of this run or of an earlier one
             }
-            if ($status >= 300 && $status < 500 && $retry['when'] === 'cause-gone') {
+            if ($status >= 300 && $status < 500 && $result !== 'again') {
                 return 'unknown';
             }
             sleep((int) ($error->getResponseHeaders()['Retry-After'][0] ?? 0));

@@ -6,13 +6,8 @@ import createClient, { type Client } from "openapi-fetch";
 import { Webhook } from "standardwebhooks";
 import type { components, paths } from "./payments.ts";
 
-const contract = JSON.parse(readFileSync("openapi.json", "utf8"));
-
-/** How to repeat after a status, as the contract says; it says nothing about those that a proxy adds. */
-function retryOf(status: number): { repeat?: string; when?: string } {
-  const { $ref = "" } = contract.paths["/v1/refunds"].post.responses[status] ?? {};
-  return contract.components.responses[$ref.split("/").at(-1)]?.["x-retry"] ?? {};
-}
+/** What each status means for a refund, by the contract. */
+const retries: Record<string, string> = JSON.parse(readFileSync("retries.json", "utf8"));
 
 async function refund(client: Client<paths>, body: components["schemas"]["RefundRequest"]): Promise<string> {
   for (let attempt = 0; attempt < 4; attempt++) {
@@ -25,10 +20,9 @@ async function refund(client: Client<paths>, body: components["schemas"]["Refund
       return (isOurs && clientReferenceId === body.clientReferenceId && paymentStatus) || "conflict";
     }
     const { status = 500, headers } = result?.response ?? {};
-    const { repeat, when = "cause-gone" } = retryOf(status);
     // Only such a refusal shows that no attempt made the refund, of this run or of an earlier one.
-    if (repeat === "changed" && result?.error && "errorDetails" in result.error) return "none";
-    if (status < 500 && when === "cause-gone") return "unknown";
+    if (retries[status] === "none" && result?.error && "errorDetails" in result.error) return "none";
+    if (status < 500 && retries[status] !== "again") return "unknown";
     await pause(Number(headers?.get("Retry-After") ?? 0) * 1000 + 300 * 2 ** attempt);
   }
   return "unknown";

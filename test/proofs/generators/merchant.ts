@@ -40,7 +40,7 @@ export type Delivery = {
 
 /** The first of a language's needs that fails here. */
 export async function findMissing({ needs }: Language): Promise<string | undefined> {
-  for (const command of needs) {
+  for (const command of ["jq --version", ...needs]) {
     if (
       !(await runShell(command, ROOT).then(
         () => true,
@@ -64,7 +64,8 @@ export async function buildMerchant(language: Language, url: string): Promise<Me
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text);
   }
-  await copyFile(join(SAMPLES, language.sample), join(folder, language.sample));
+  for (const name of [language.sample, "retries.jq"]) await copyFile(join(SAMPLES, name), join(folder, name));
+  await runShell("jq -f retries.jq openapi.json > retries.json", folder);
   const env = { ...(await toolSettings()), JARS: (await findJars(language.jars)).join(":") };
   await runShell(language.generate, folder, env);
   if (language.build) await runShell(language.build, folder, env);
