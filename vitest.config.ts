@@ -28,6 +28,7 @@ export default defineConfig({
       toProject("guides", testsIn("guides"), [DATABASES]),
       toProject("examiners", testsIn("examiners"), [DATABASES]),
       toProject("processes", testsIn("server/process"), [DATABASES]),
+      toProject("trials", testsIn("server/trials"), [DATABASES]),
       toProject("packages", testsIn("scripts/packages"), [DATABASES, CONSOLE, DOCS]),
     ],
   },

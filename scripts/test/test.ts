@@ -6,7 +6,7 @@ import { runTests } from "./run-tests.ts";
 
 /* The static checks run beside the tests, which leave a quarter of both cores idle; each prints its result when it ends. */
 /** The projects of tests that only `--whole` runs: see CONTRIBUTING. */
-const LONG_PROJECTS = ["browser", "guides", "examiners", "processes", "packages"];
+const LONG_PROJECTS = ["browser", "guides", "examiners", "processes", "packages", "trials"];
 const TYPES_FOUND = ".cache/types.tsbuildinfo";
 
 const staticSteps: readonly Step[] = [
@@ -21,7 +21,7 @@ const longSteps: readonly Step[] = [
   {
     name: "2,000 random commands on the model of refunds",
     command: "vitest",
-    args: ["run", "test/server/lifecycle/model.test.ts"],
+    args: ["run", "test/server/trials/model.test.ts"],
     env: { MODEL_COMMANDS: "2000" },
   },
   proof("clients of other generators", "generators"),
@@ -34,21 +34,23 @@ function proof(name: string, key: keyof typeof PROOFS, ...args: string[]): Step 
   return { name, command: "node", args: [PROOFS[key].file, ...args] };
 }
 
-const { whole, rerun } = defineCommand(
+const { whole, trials, rerun } = defineCommand(
   "test",
   "Runs the static checks and the tests that a change needs before a commit.",
 )
-  .option(
-    "--whole",
-    `also the projects ${LONG_PROJECTS.join(", ")}, then the proofs that take minutes, as CI does`,
-  )
+  .option("--whole", `also the projects ${LONG_PROJECTS.join(", ")}, then the proofs that take minutes`)
+  .option("--trials", "also the project trials: servers under load, and random lives of refunds; as CI does")
   .option("--rerun", "run what failed once more, alone, and name what passed only then, as CI does")
   .parse()
   .opts();
 
+const leftOut = whole ? [] : LONG_PROJECTS.filter((name) => !trials || name !== "trials");
 const [checks, tests] = await Promise.all([
   runTogether(staticSteps),
-  runTests(whole ? [] : LONG_PROJECTS.map((name) => `!${name}`), { rerun: rerun === true }),
+  runTests(
+    leftOut.map((name) => `!${name}`),
+    { rerun: rerun === true },
+  ),
 ]);
 
 if (whole) {

@@ -10,7 +10,7 @@ import {
   until,
 } from "../../helpers/receiver.ts";
 import { type Merchant, merchantAt } from "../../helpers/sandbox.ts";
-import { findEventErrors } from "./event-schema.ts";
+import { findEventErrors } from "../webhooks/event-schema.ts";
 
 describe("two servers on one PostgreSQL", () => {
   test("deliver 200 events to a receiver that fails one in five: all arrive, one attempt at a time", async () => {
