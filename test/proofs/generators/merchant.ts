@@ -79,7 +79,7 @@ export async function buildMerchant(language: Language, url: string): Promise<Me
   };
   return {
     folder,
-    refundCommand: `cd ${folder} && JARS=${env.JARS} TOOLS=${env.TOOLS} ${language.run} refund`,
+    refundCommand: `cd ${folder} && export JARS=${env.JARS} TOOLS=${env.TOOLS} && ${language.run} refund`,
     refund: ({ url, token }, ...order) =>
       run(["refund", ...order], { PAYMENTS_URL: url, PAYMENTS_TOKEN: token }),
     receive: async ({ id, timestamp, signature, body }) =>
