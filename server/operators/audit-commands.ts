@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Db } from "../storage/database/tables.ts";
 import {
   findRecordOwners,
   type Link,
@@ -8,9 +7,8 @@ import {
   type RecordEntry,
   verifyChain,
 } from "../storage/operators/audit.ts";
-import type { RunWork } from "./context.ts";
-import { limitOption } from "./context.ts";
-import { count, type Output, printTable } from "./output.ts";
+import { type AdminContext, limitOption, type RunWork } from "./context.ts";
+import { count, printTable } from "./output.ts";
 
 /** Defines the commands that show and verify the record of what operators did. */
 export function defineAudit(program: Command, run: RunWork): void {
@@ -36,12 +34,8 @@ export function defineAudit(program: Command, run: RunWork): void {
         toLink,
       ),
     )
-    .action(({ head }: { head?: Link }) =>
-      run(async ({ database: { db }, output }) => verifyAudit({ db, output }, head)),
-    );
+    .action(({ head }: { head?: Link }) => run((context) => verifyAudit(context, head)));
 }
-
-type Parts = { db: Db; output: Output };
 
 const HEADINGS = ["number", "at", "operator", "address", "note", "outcome", "command"];
 
@@ -55,7 +49,7 @@ const OWNERS = "can log in and write the record anew: see “Roles of the databa
 const MAX_CHANGES = 1_000;
 
 /** @returns whether the record is as it was written */
-async function verifyAudit({ db, output }: Parts, kept: Link | undefined): Promise<boolean> {
+async function verifyAudit({ database: { db }, output }: AdminContext, kept: Link | undefined) {
   let errors = 0;
   const head = await verifyChain(db, {
     kept,

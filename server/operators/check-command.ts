@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { isDistributed } from "../storage/citus/functions.ts";
-import type { Db } from "../storage/database/tables.ts";
 import {
   type CheckedTable,
   type Difference,
@@ -13,21 +12,8 @@ import {
   toKey,
 } from "../storage/operators/check.ts";
 import { compareRights } from "../storage/operators/rights.ts";
-import type { RunWork } from "./context.ts";
-import { count, type Output } from "./output.ts";
-
-type CheckOptions = {
-  db: Db;
-  /** What is wrong besides records: triggers, rights and states. */
-  wrong: readonly string[];
-  /** Whether the tables aren't distributed. */
-  plain: boolean;
-  /** Events before this time (real time) may have been removed. */
-  eventsSince: Date;
-  output: Output;
-  /** Aborted when the operator interrupts. */
-  signal: AbortSignal;
-};
+import type { AdminContext, RunWork } from "./context.ts";
+import { count } from "./output.ts";
 
 /** Events are removed by the minute, and by the time in their ids. */
 const MARGIN_MS = 3_600_000;
@@ -39,38 +25,30 @@ export function defineCheck(program: Command, run: RunWork): void {
     .description(
       "compare all sums, statuses, events and deliveries with one another, and name each difference",
     )
-    .action(() =>
-      run(async ({ database, store: bound, settings, output, signal }) => {
-        const { db, readTime } = database;
-        const plain = !(await isDistributed(database));
-        const days = settings.retentionDays();
-        const now = (await readTime()).getTime();
-        const eventsSince = new Date(days === undefined ? 0 : now - days * DAY_MS + MARGIN_MS);
-        const missing = await bound.findMissingTriggers();
-        const wrong = [
-          ...missing.map(
-            (name) => `table payments: the trigger ${name} is missing or disabled, and should be enabled`,
-          ),
-          ...(plain ? await compareRights(db) : []),
-          ...(await findWrongStates(db)),
-        ];
-        return checkDatabase({ db, wrong, plain, eventsSince, output, signal });
-      }),
-    );
+    .action(() => run(checkDatabase));
 }
 
 /**
- * Compares the records of all merchants, range by range, and keeps the result for the metrics of servers.
+ * Compares the records of all merchants, range by range, and keeps the result for the metrics of servers. Triggers, rights and states
+ * are compared first.
  * @returns whether everything was compared, and there is no difference
  */
-async function checkDatabase(options: CheckOptions): Promise<boolean> {
-  const { db, wrong, plain, eventsSince, output, signal } = options;
+async function checkDatabase({ database, store, settings, output, signal }: AdminContext): Promise<boolean> {
+  const { db, readTime } = database;
+  const plain = !(await isDistributed(database));
+  const days = settings.retentionDays();
+  const now = (await readTime()).getTime();
+  // Older events may have been removed.
+  const eventsSince = new Date(days === undefined ? 0 : now - days * DAY_MS + MARGIN_MS);
   let [records, differences] = [0, 0];
   const report = (line: string) => {
     differences += 1;
     output.print(line);
   };
-  for (const line of wrong) report(line);
+  for (const name of await store.findMissingTriggers())
+    report(`table payments: the trigger ${name} is missing or disabled, and should be enabled`);
+  for (const line of [...(plain ? await compareRights(db) : []), ...(await findWrongStates(db))])
+    report(line);
 
   async function compare(table: CheckedTable): Promise<void> {
     const erasures = await readErasures(db);

@@ -1,11 +1,12 @@
 import { Command, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/environment.ts";
+import { distribute, NotDistributableError } from "../storage/citus/distribute.ts";
 import { grantRights } from "../storage/operators/rights.ts";
 import { defineAudit } from "./audit-commands.ts";
 import { defineCheck } from "./check-command.ts";
-import { openClock, type RunWork, readInput } from "./context.ts";
-import { defineDistribute } from "./distribute.ts";
+import { type AdminContext, openClock, type RunWork, readInput } from "./context.ts";
 import { defineErase } from "./merchant-data.ts";
+import { count } from "./output.ts";
 import { feedPayments } from "./payments.ts";
 import { definePayouts } from "./payouts.ts";
 import { defineRestrictions } from "./restriction-commands.ts";
@@ -66,6 +67,30 @@ function defineRights(program: Command, run: RunWork): void {
         return true;
       }),
     );
+}
+
+/** A statement may move all rows of a table. In milliseconds; timers can't count much further. */
+const DISTRIBUTE_MS = 7 * 24 * 3_600_000;
+
+function defineDistribute(program: Command, run: RunWork): void {
+  program
+    .command("distribute")
+    .description("spread the tables over the machines of a Citus cluster by merchant; stop all servers first")
+    .action(() => run(distributeTables, DISTRIBUTE_MS));
+}
+
+/** @returns whether the tables are distributed now */
+async function distributeTables({ database, output }: AdminContext): Promise<boolean> {
+  try {
+    const { already, rows } = await distribute(database.db);
+    const moved = `The tables are distributed: ${count(rows, "row")} moved.`;
+    output.print(already ? "The tables were distributed before." : moved);
+    return true;
+  } catch (error) {
+    if (!(error instanceof NotDistributableError)) throw error;
+    output.complain(error.message);
+    return false;
+  }
 }
 
 function definePayments(program: Command, run: RunWork): void {

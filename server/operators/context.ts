@@ -17,8 +17,6 @@ export type AdminContext = {
   stdin: Readable;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;
-  /** Keeps details of what was done in the record, beside the outcome; also when the command then fails. */
-  report(details: object): void;
 };
 
 /** The work of a command whose arguments are valid; resolves with whether all of it succeeded. */

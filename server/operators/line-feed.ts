@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { isStatementTimeout } from "../storage/database/unavailable.ts";
 import type { PaymentKey } from "../storage/payments/payment-record.ts";
 import type { LineError } from "./json-line.ts";
@@ -47,17 +46,6 @@ export type LineStream = {
   output: Output;
   /** Aborted together with the input: lines in progress are completed, and no further ones begin. */
   signal: AbortSignal;
-  /** Called once, at the end, with what the record keeps of the feed. */
-  report(summary: FeedSummary): void;
-};
-
-/** What was read and done: the digest tells later whether a file is the one that was fed. Counts lines by their results, too. */
-export type FeedSummary = {
-  /** Of the bytes that were read, in hexadecimal digits. */
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly lines: number;
-  readonly refused: number;
 };
 
 /** How lines of a kind are carried out. */
@@ -85,12 +73,11 @@ const CONCURRENCY = 16;
  * @returns the number of lines with each result; undefined when a line was refused or not all were read
  */
 export async function feedLines<Line extends PaymentKey, Result extends string>(
-  { input, output, signal, report }: LineStream,
+  { input, output, signal }: LineStream,
   work: LineWork<Line, Result>,
 ): Promise<Readonly<Record<Result, number>> | undefined> {
   const counts = Object.fromEntries(work.results.map((result) => [result, 0])) as Record<Result, number>;
   let [lines, refused] = [0, 0];
-  const source = watchInput(input);
   const queue = createKeyedQueue(CONCURRENCY);
   const refuse = (number: number, error: string) => {
     refused += 1;
@@ -117,7 +104,7 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
   };
 
   async function feed(): Promise<void> {
-    for await (const line of readLines(source.chunks, MAX_LINE_BYTES)) {
+    for await (const line of readLines(input, MAX_LINE_BYTES)) {
       if (isBlank(line)) continue;
       lines += 1;
       const parsed = line.bytes
@@ -138,7 +125,6 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
   } finally {
     // The caller reports the error. The other lines end first, so that the counts are final.
     await queue.end().catch(() => {});
-    report({ ...source.summary(), lines, ...counts, refused });
     const known = work.results.reduce((sum, result) => sum + counts[result], refused);
     const outcomes = Object.entries({ ...counts, refused, "not known": lines - known })
       .filter(([name, number]) => name !== "not known" || number > 0)
@@ -148,20 +134,6 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
       output.complain(`${signal.aborted ? "Interrupted" : "Broken off"}. ${RUN_AGAIN}`);
   }
   return refused === 0 && complete ? counts : undefined;
-}
-
-/** Passes the input on, and keeps what the record needs of it. */
-function watchInput(input: AsyncIterable<Buffer>) {
-  const digest = createHash("sha256");
-  let bytes = 0;
-  async function* chunks(): AsyncGenerator<Buffer> {
-    for await (const chunk of input) {
-      digest.update(chunk);
-      bytes += chunk.length;
-      yield chunk;
-    }
-  }
-  return { chunks: chunks(), summary: () => ({ sha256: digest.digest("hex"), bytes }) };
 }
 
 /** A line of a stream. */

@@ -16,7 +16,7 @@ import {
 } from "../storage/operators/audit.ts";
 import { openStore } from "../storage/store.ts";
 import { createProgram } from "./commands.ts";
-import { type AdminContext, toRecordable, type Work } from "./context.ts";
+import { toRecordable, type Work } from "./context.ts";
 import type { Output } from "./output.ts";
 
 export type AdminOptions = {
@@ -27,8 +27,6 @@ export type AdminOptions = {
   stdin: Readable;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;
-  /** Milliseconds that one statement may take. */
-  statementMs?: number;
 };
 
 /** More than a server allows: a list may read many rows, and no caller waits for it. */
@@ -44,7 +42,7 @@ export async function runAdmin(options: AdminOptions): Promise<0 | 1 | 2> {
   let succeeded = true;
   const program = createProgram(
     async (work, statementMs = STATEMENT_MS) => {
-      succeeded = await runWork(work, { statementMs, ...options });
+      succeeded = await runWork(work, { ...options, statementMs });
     },
     {
       writeOut: (text) => printLines(text, output.print),
@@ -69,28 +67,24 @@ function printLines(text: string, print: (line: string) => void): void {
 async function runWork(work: Work, options: AdminOptions & { statementMs: number }): Promise<boolean> {
   const settings = readCommandSettings(options.env);
   const record = createRecorder(settings, options);
-  let details: object | undefined;
-  const report = (more: object) => {
-    details = more;
-  };
   await record("begun");
   try {
-    const succeeded = await withDatabase(work, settings, { ...options, report, runId: record.runId });
-    await record(succeeded ? "succeeded" : "refused", details);
+    const succeeded = await withDatabase(work, settings, { ...options, runId: record.runId });
+    await record(succeeded ? "succeeded" : "refused");
     return succeeded;
   } catch (error) {
     // The database may be what has failed; then the log alone says how the command ended.
-    await record("failed", details).catch(() => {});
+    await record("failed").catch(() => {});
     throw error;
   }
 }
 
-type WorkOptions = AdminOptions & Pick<AdminContext, "report"> & { statementMs: number; runId: string };
+type WorkOptions = AdminOptions & { statementMs: number; runId: string };
 
 async function withDatabase(
   work: Work,
   settings: CommandSettings,
-  { output, stdin, signal, report, statementMs, runId }: WorkOptions,
+  { output, stdin, signal, statementMs, runId }: WorkOptions,
 ): Promise<boolean> {
   const { databaseUrl } = settings;
   const limits = { statementMs, backgroundMs: statementMs };
@@ -101,7 +95,7 @@ async function withDatabase(
   try {
     const store = await openStore(database);
     close = store.close;
-    return await work({ settings, database, store, output: withoutControls(output), stdin, signal, report });
+    return await work({ settings, database, store, output: withoutControls(output), stdin, signal });
   } finally {
     await close();
   }
@@ -115,8 +109,8 @@ function createRecorder({ databaseUrl }: CommandSettings, options: AdminOptions 
   const { args, env, output, statementMs } = options;
   const logger = createLogger("info", { write: (line) => output.log(line.trimEnd()) });
   const run = { runId: randomUUID(), note: toNote(env), command: toRecordable(args) };
-  const record = async (outcome: AdminAction["outcome"], details?: object) => {
-    const action = { ...run, outcome, details };
+  const record = async (outcome: AdminAction["outcome"]) => {
+    const action = { ...run, outcome };
     let recorded: RecordedAction | undefined;
     try {
       await using connection = openUnmigrated(databaseUrl, { statementMs });

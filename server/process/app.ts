@@ -3,8 +3,8 @@ import express, { type Router } from "express";
 import type { Logger } from "pino";
 import type { Caller, FindCaller } from "../auth/bearer.ts";
 import type { Config } from "../config/config.ts";
-import { type ContractDocument, readDocument, type Schemas, servedOperations } from "../contract/document.ts";
-import type { Handler, Handlers, OperationId, PublishedId } from "../contract/operations.ts";
+import { type ContractDocument, readDocument, servedOperations } from "../contract/document.ts";
+import type { Handlers, OperationId, PublishedId } from "../contract/operations.ts";
 import { compileResponseValidators } from "../contract/validate-response.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import { limitRate } from "../http/access.ts";
@@ -126,11 +126,17 @@ export async function assembleApp<Ids extends OperationId>(
 
 function createHandlers(parts: AppParts): Handlers {
   const { store, clock, encryptionKeys, observer, onIssued, logger } = parts;
+  const issue = issueRefund(store, clock);
   return {
-    issueRefund: observeIssued(issueRefund(store, clock), (merchant, refund) => {
-      observer.countRefunds(refund.paymentStatus, 1);
-      onIssued?.({ merchant, paymentId: refund.paymentId });
-    }),
+    async issueRefund(request) {
+      const response = await issue(request);
+      if ("body" in response) {
+        const { paymentId, paymentStatus } = response.body;
+        observer.countRefunds(paymentStatus, 1);
+        onIssued?.({ merchant: request.merchant, paymentId });
+      }
+      return response;
+    },
     subscribeToWebhooks: subscribeToWebhooks({
       store,
       clock,
@@ -141,16 +147,5 @@ function createHandlers(parts: AppParts): Handlers {
         if (isGuessable(secretKey)) logger.warn(subscription, GUESSABLE_SECRET);
       },
     }),
-  };
-}
-
-function observeIssued(
-  issue: Handler<"issueRefund">,
-  observe: (merchant: string, refund: Schemas["Refund"]) => void,
-): Handler<"issueRefund"> {
-  return async (request) => {
-    const response = await issue(request);
-    if ("body" in response) observe(request.merchant, response.body);
-    return response;
   };
 }

@@ -12,8 +12,6 @@ export type AdminAction = {
   /** The command and its arguments. */
   readonly command: readonly string[];
   readonly outcome: "begun" | "succeeded" | "refused" | "failed";
-  /** What the command leaves besides, such as the digest of a file. */
-  readonly details?: object | undefined;
 };
 
 /** What the database says about a row that it has added. */
@@ -26,17 +24,17 @@ export type RecordedAction = {
 
 /** Adds a row to the record of what operators did. No row of it is ever changed or removed. */
 export async function recordAdminAction(db: Db, action: AdminAction): Promise<RecordedAction> {
-  const { runId, note, command, outcome, details } = action;
+  const { runId, note, command, outcome } = action;
   const { rows } = await sql<RecordedAction>`
     select operator, head from record_admin_action(${runId}::uuid, ${note}::text, ${[...command]}::text[], ${outcome}::text,
-      ${details === undefined ? null : JSON.stringify(details)}::json)`.execute(db);
+      null::json)`.execute(db);
   const [recorded] = rows;
   if (!recorded) throw new Error("the record of admin actions returned no row");
   return recorded;
 }
 
 /** What a row says, as the function in the database wrote it. */
-export type RecordEntry = Required<Omit<AdminAction, "command">> & {
+export type RecordEntry = Omit<AdminAction, "command"> & {
   readonly number: number;
   /** Null in a row that no command of ours wrote. */
   readonly command: AdminAction["command"] | null;

@@ -42,11 +42,9 @@ export async function insertSubscription(
   const { merchant, url, secretCiphertext, type, details, now, caller } = subscription;
   return db.transaction().execute(async (transaction) => {
     await waitForTurn(transaction, "subscription", merchant);
-    const { rows: live } = await sql<LiveSubscription>`
-      select subscription_key as "subscriptionKey", url, type, details, secret_ciphertext as "secretCiphertext"
-      from subscriptions where merchant = ${merchant} and ended_at is null order by subscription_key`.execute(
-      transaction,
-    );
+    const { rows: live } = await sql<SubscriptionRecord>`
+      ${SELECT_SUBSCRIPTION} where merchant = ${merchant} and ended_at is null
+      order by subscription_key`.execute(transaction);
     for (const { subscriptionKey, secretCiphertext: stored, ...target } of live) {
       const isSame = isDeepStrictEqual(toTarget(target), toTarget({ url, type, details }));
       if (isSame && stored !== null && (await subscription.isSecret(stored)))
@@ -64,11 +62,6 @@ export async function insertSubscription(
     return { subscriptionKey, isNew: true };
   });
 }
-
-type LiveSubscription = Pick<
-  SubscriptionRecord,
-  "subscriptionKey" | "url" | "type" | "details" | "secretCiphertext"
->;
 
 /** What two equal subscriptions have in common, besides their secret: names count as a set. */
 function toTarget({ url, type, details }: Pick<SubscriptionRecord, "url" | "type" | "details">) {

@@ -28,7 +28,7 @@ describe("original payments fed from lines", () => {
 
   async function feed(lines: readonly unknown[], { signal = new AbortController().signal } = {}) {
     const output = collectOutput();
-    const options = { store: await openStore(database), now: () => NOW, output, signal, report() {} };
+    const options = { store: await openStore(database), now: () => NOW, output, signal };
     const ok = await feedPayments({ ...options, input: streamOf(lines) });
     return { ok, printed: output.printed };
   }
