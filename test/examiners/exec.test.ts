@@ -124,6 +124,17 @@ describe("tests that run against a sandbox", () => {
 
     expect(judge(seen, retryOf).map(({ id }) => id)).toEqual(expected);
   });
+
+  test("show nothing when three merchants have one key", async () => {
+    seen.calls.length = 0;
+    await send("order-of-three", "key-of-three");
+
+    const calls = ["acme", "globex", "third"].flatMap((merchant) =>
+      seen.calls.map((call) => ({ ...call, merchant })),
+    );
+
+    expect([calls.length, judge({ calls, attempts: [] }, retryOf)]).toEqual([3, []]);
+  });
 });
 
 describe("the command exec", { timeout: 120_000 }, () => {
