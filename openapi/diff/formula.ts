@@ -158,10 +158,9 @@ function evaluatorsOf({ node: whole, type, isTrue, is }: Whole): Evaluator[] {
     const within = (one: unknown, own: Formula = true) => visit(one, all([when, own]), [...path, node]);
     const { $ref, allOf = [], anyOf = [], oneOf = [], if: condition } = node;
     const isUnknown = "$dynamicRef" in node || ($ref !== undefined && !referred($ref));
-    const [rest, unevaluated] = isList
-      ? ["items", "unevaluatedItems"]
-      : ["additionalProperties", "unevaluatedProperties"];
-    const isAll = rest in node || (unevaluated in node && node !== whole) || (isUnknown && isTrue);
+    const rest = isList ? "items" : "additionalProperties";
+    const isUnevaluated = node !== whole && (isList ? "unevaluatedItems" : "unevaluatedProperties") in node;
+    const isAll = rest in node || isUnevaluated || (isUnknown && isTrue);
     const keys = isList ? keysOf(node.prefixItems).map(Number) : keysOf(node.properties);
     found.push({ when, isAll, keys, patterns: isList ? [] : keysOf(node.patternProperties) });
     // Validators differ in what `contains` evaluates: it may be all, or nothing.

@@ -96,6 +96,7 @@ function locationName([first = "", second = "", third = "", ...rest]: readonly s
   const method = METHODS.includes(third) ? `${third.toUpperCase()} ` : "";
   if (first === "components") return `${KINDS[second] ?? ""}${third}${steps.join("")}`;
   if (first === "paths") return `${method}${second}${steps.join("")}`;
+  if (first === "x-files") return `${second}${third === "properties" ? "" : ` ${third}`}${steps.join("")}`;
   if (first === "webhooks") return `event ${second}${steps.join("")}`;
   return [first, second, third, ...rest].filter((part) => part !== "").join(".");
 }

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import { assume, type Case, isKnown } from "./cases.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import type { Count, Formula, Key, Term, Type } from "./formula.ts";
-import { all, fulfils, has, not, part, TYPES, typeOf, values } from "./formula.ts";
+import { all, fulfils, has, not, part, RANGES, TYPES, typeOf, values } from "./formula.ts";
 import type { Schema } from "./schema.ts";
-import { allows } from "./values.ts";
 
 /**
  * Whether every value that is valid for `sub` is proven to be valid for `sup`, too: no case is left in which a value is valid for one
@@ -132,6 +134,28 @@ export function fewValues(own: Case): unknown[] | undefined {
       [...own.yes].every((one) => allows(one, value) !== false) &&
       [...own.no].every((one) => allows(one, value) !== true),
   );
+}
+
+const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, unicodeRegExp: true });
+(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+const compiled = new Map<Term, ValidateFunction | undefined>();
+
+/** Whether a term holds for a value without parts; undefined where nothing here can say. */
+function allows(one: Term, value: unknown): boolean | undefined {
+  if (one.is === "values") return (one.of as unknown[]).some((other) => isDeepStrictEqual(value, other));
+  const { limits } = EXTENSIONS[one.is] ?? {};
+  if (limits) return limits.allows(one.of, value);
+  if (!compiled.has(one)) compiled.set(one, compile(one));
+  return compiled.get(one)?.(value) as boolean | undefined;
+}
+
+function compile({ is, of }: Term): ValidateFunction | undefined {
+  if (is === "format" ? !(String(of) in ajv.formats) : !(is in RANGES)) return undefined;
+  try {
+    return ajv.compile({ [is]: of });
+  } catch {
+    return undefined;
+  }
 }
 
 const isOf = (proof: Proof, key: Key, keys: Formula) =>

@@ -48,7 +48,9 @@ export const FORMATS = {
     const suite = builder.testSuite().name("OpenAPI changes");
     for (const one of changes) {
       const test = suite.testCase().className(one.level).name(titleOf(one));
-      if (one.level === "major") test.failure(one.what.join("; ")).stacktrace(reasonsOf(one).join("\n"));
+      // The package would escape only the first end of a CDATA section.
+      const reasons = reasonsOf(one).join("\n").replaceAll("]]>", "]] >");
+      if (one.level === "major") test.failure(one.what.join("; ")).stacktrace(reasons);
     }
     return builder.build();
   },

@@ -52,8 +52,12 @@ function read(place: Place, value: unknown): Schema {
   const readPart = (name: string, part: unknown): unknown => {
     if (name === "$ref") return numberOf(place, String(part));
     if (ONE.includes(name)) return read(place, part);
-    if (name === "discriminator")
-      return { ...(part as Node), mapping: numbersOf(place, memberOf(part, "mapping")) };
+    const toNumber = (to: unknown) =>
+      numberOf(place, /[/#]/.test(`${to}`) ? `${to}` : `#/components/schemas/${to}`);
+    if (name === "discriminator") {
+      const mapping = membersOf(memberOf(part, "mapping")).map(([tag, to]) => [tag, toNumber(to)]);
+      return { ...(part as Node), mapping: Object.fromEntries(mapping) };
+    }
     if (LIST.includes(name) && Array.isArray(part)) return part.map((one) => read(place, one));
     if (name === "required" && Array.isArray(part)) return part.filter((one) => !isGone(one));
     if (!MAP.includes(name)) return part;
@@ -67,14 +71,6 @@ function read(place: Place, value: unknown): Schema {
     Object.fromEntries(entries.filter(([name, part]) => name !== "required" || String(part) !== "")),
   );
 }
-
-const numbersOf = (place: Place, mapping: unknown) =>
-  Object.fromEntries(
-    membersOf(mapping).map(([value, to]) => [
-      value,
-      numberOf(place, String(to).includes("/") ? String(to) : `#/components/schemas/${to}`),
-    ]),
-  );
 
 function isHidden({ document, hidden }: Place, part: unknown): boolean {
   const reference = String(memberOf(part, "$ref"));

@@ -3,7 +3,7 @@ import { isNode, locate, memberOf, membersOf, type Node, nameAt, step } from "./
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
 import { type Finding, levelOf, type Use } from "./law.ts";
 import { isContained } from "./proof.ts";
-import { LIST, type Located, referred, type Schema, unify } from "./schema.ts";
+import { type Located, referred, type Schema, unify } from "./schema.ts";
 
 type Pair = readonly [base: Located, revision: Located];
 /** What is found in a schema, and in the schemas inside it that apply to other values. */
@@ -113,7 +113,8 @@ function compare(walk: Walk, pair: Pair, whole: Pair): void {
     const rate = PROMISES[keyword] ?? EXTENSIONS[keyword]?.rate;
     if (keyword === "properties") compareProperties(walk, both, whole);
     else if (targets[0] && targets[1]) compare(walk, [targets[0], targets[1]], whole);
-    else if (isInBoth && LIST.includes(keyword)) compareBranches(walk, both, keyword, whole);
+    else if (isInBoth && ["allOf", "anyOf", "oneOf"].includes(keyword))
+      compareBranches(walk, both, keyword, whole);
     else if (isInBoth && WALKED.includes(keyword))
       walk.inner.push(compareOnce([inner(both[0], keyword), inner(both[1], keyword)], walk.use));
     else if (only(old, [keyword]) === only(now, [keyword])) continue;
@@ -202,8 +203,7 @@ function compareBranches(walk: Walk, pair: Pair, keyword: string, whole: Pair): 
     (one, other) => one.schema === other.schema,
     (one, other) => nameOf(one) === "" || nameOf(other) === "",
   ];
-  const hasSamePlace = (one: Located, other: Located) => nameAt(one.pointer) === nameAt(other.pointer);
-  for (const isPair of keyword === "prefixItems" ? [hasSamePlace] : attempts)
+  for (const isPair of attempts)
     for (const one of [...before]) {
       const other = after.find((candidate) => isPair(one, candidate));
       if (!other) continue;

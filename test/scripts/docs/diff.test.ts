@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -76,4 +77,49 @@ test("npm run diff fails for a breaking change in a version that says less, and 
   expect(stdout).toMatch(/^patch +POST \/v1\/webhook\/subscribe: /m);
   expect(stdout).toContain("Since 1.0.0: 1 major, 0 minor, 1 patch. That needs 2.0.0.");
   expect(stderr).toContain("Set info.version to 2.0.0 in openapi/openapi.yaml");
+});
+
+test("the comparison of documents reads files of a revision, prints each format, and says by its exit code how it ended", async () => {
+  const folder = await folderOfTest();
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: folder });
+  const save = async (id: string, maxLength: number) => {
+    const parameters = [{ name: id, in: "path", required: true, schema: { $ref: "parts.json#/Id" } }];
+    const paths = { [`/pets/{${id}}`]: { get: { parameters, responses: { 204: { description: "gone" } } } } };
+    const document = { openapi: "3.1.0", info: { title: "Pets", version: "1.0.0" }, paths };
+    await writeFile(join(folder, "pets.json"), JSON.stringify(document));
+    await writeFile(join(folder, "parts.json"), JSON.stringify({ Id: { type: "string", maxLength } }));
+  };
+  await save("id", 3);
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-q", "-m", "before");
+  await save("petId", 2);
+  const compare = (...args: string[]) => runProgram([process.execPath, "openapi/diff/cli.ts", ...args]);
+  const file = join(folder, "pets.json");
+  const from = (...args: string[]) => compare("--from", "git:HEAD", file, ...args);
+
+  const text = await from();
+  expect(text.stdout).toBe(`major  parts.json Id: maxLength changed from 3 to 2
+       tightened for callers who write it (request)
+       in path petId of GET /pets/{petId}
+       was accepted, and isn't now: "aaa"
+       at parts.json#/Id/maxLength
+minor  /pets/{petId}: path renamed from /pets/{id}
+       at /paths/~1pets~1{petId}
+1 major, 1 minor, 0 patch
+`);
+  expect(text.code).toBe(1);
+  expect((await from("--format", "junit")).stdout).toMatch(
+    /<testcase classname="major" name="parts\.json Id: maxLength/,
+  );
+  expect((await from("--format", "markdown")).stdout).toContain(
+    "| major | parts.json Id | maxLength changed",
+  );
+  expect(JSON.parse((await from("--format", "json")).stdout)).toHaveLength(2);
+  expect((await from("--fail-on", "never")).code).toBe(0);
+  expect(await compare(file)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("Name two documents"),
+  });
 });
