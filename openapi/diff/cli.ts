@@ -6,16 +6,14 @@ import { readDocument } from "./read.ts";
 import { countLevels, FORMATS } from "./report.ts";
 
 const program = new Command("diff")
-  .description("Compares two OpenAPI documents (3.0 or 3.1), and rates each change by whom it affects.")
+  .description(
+    "Compares two OpenAPI documents, and rates each change by whom it affects. Exits with 1 when one is as severe as --fail-on says, with 2 when nothing could be compared.",
+  )
   .argument("<files...>", "the document before and the one after; with --from, only the one after")
   .option("--from <git:revision>", "take the one before from a revision of git, such as git:main")
   .addOption(new Option("--format <format>", "how to print").choices(Object.keys(FORMATS)).default("text"))
   .addOption(
     new Option("--fail-on <level>", "what to fail for").choices([...LEVELS, "never"]).default("major"),
-  )
-  .addHelpText(
-    "after",
-    "\nExits with 1 when a change is at least as severe as --fail-on says, with 2 when nothing could be compared.",
   )
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .parse();

@@ -102,13 +102,11 @@ function contradicts(proof: Proof, own: Case): boolean {
 }
 
 function contradictsBounds(own: Case): boolean {
-  const [low, above] = [
-    Math.max(...settings<number>(own, "minimum")),
-    Math.max(...settings<number>(own, "exclusiveMinimum")),
-  ];
+  const [low, above] = [least(own, "minimum", -Infinity), least(own, "exclusiveMinimum", -Infinity)];
   const [high, below] = [most(own, "maximum"), most(own, "exclusiveMaximum")];
-  if (own.type === "integer")
-    return Math.max(Math.ceil(low), Math.floor(above) + 1) > Math.min(Math.floor(high), Math.ceil(below) - 1);
+  const first = Math.max(Math.ceil(low), Math.floor(above) + 1);
+  const last = Math.min(Math.floor(high), Math.ceil(below) - 1);
+  if (own.type === "integer") return first > last;
   return low > high || above >= Math.min(high, below) || low >= below;
 }
 
@@ -233,9 +231,8 @@ export const furtherIndex = (own: Case) => Math.max(-1, ...mentioned(own).map(Nu
 /** What all terms of some kinds say. */
 export const settings = <Value>({ yes }: Case, ...kinds: string[]): Value[] =>
   [...yes].flatMap(({ is, of }) => (kinds.includes(is) ? [of as Value] : []));
-export const least = (own: Case, kind: string) => Math.max(0, ...settings<number>(own, kind));
-export const most = (own: Case, kind: string) =>
-  Math.min(Number.POSITIVE_INFINITY, ...settings<number>(own, kind));
+export const least = (own: Case, kind: string, floor = 0) => Math.max(floor, ...settings<number>(own, kind));
+export const most = (own: Case, kind: string) => Math.min(Infinity, ...settings<number>(own, kind));
 
 export const countsOf = ({ yes }: Case) =>
   [...yes].flatMap(({ is, of, parts: [formula = true] }) =>

@@ -155,10 +155,8 @@ function compareProperties(walk: Walk, pair: Pair, whole: Pair): void {
     if (old && now) walk.inner.push(compareOnce([old, now], walk.use));
     if (old && now) continue;
     const { pointer, hidden } = (old ?? now) as Located;
-    const [was, is] = [
-      old ?? inner(pair[0], "additionalProperties"),
-      now ?? inner(pair[1], "additionalProperties"),
-    ];
+    const was = old ?? inner(pair[0], "additionalProperties");
+    const is = now ?? inner(pair[1], "additionalProperties");
     const isThere = locate(pair[1].document, pointer) !== undefined;
     const rate = (what: string, effect: Effect, isPromise = false) =>
       report(walk, pointer, what, effect, { schemas, isPromise });

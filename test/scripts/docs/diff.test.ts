@@ -81,8 +81,6 @@ test("npm run diff fails for a breaking change in a version that says less, and 
 
 test("the comparison of documents reads files of a revision, prints each format, and says by its exit code how it ended", async () => {
   const folder = await folderOfTest();
-  const git = (...args: string[]) =>
-    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: folder });
   const save = async (id: string, maxLength: number) => {
     const parameters = [{ name: id, in: "path", required: true, schema: { $ref: "parts.json#/Id" } }];
     const paths = { [`/pets/{${id}}`]: { get: { parameters, responses: { 204: { description: "gone" } } } } };
@@ -91,9 +89,8 @@ test("the comparison of documents reads files of a revision, prints each format,
     await writeFile(join(folder, "parts.json"), JSON.stringify({ Id: { type: "string", maxLength } }));
   };
   await save("id", 3);
-  git("init", "-q");
-  git("add", ".");
-  git("commit", "-q", "-m", "before");
+  const commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "before"];
+  for (const args of [["init", "-q"], ["add", "."], commit]) execFileSync("git", args, { cwd: folder });
   await save("petId", 2);
   const compare = (...args: string[]) => runProgram([process.execPath, "openapi/diff/cli.ts", ...args]);
   const file = join(folder, "pets.json");
