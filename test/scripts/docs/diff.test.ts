@@ -107,16 +107,12 @@ minor  /pets/{petId}: path renamed from /pets/{id}
 1 major, 1 minor, 0 patch
 `);
   expect(text.code).toBe(1);
-  expect((await from("--format", "junit")).stdout).toMatch(
-    /<testcase classname="major" name="parts\.json Id: maxLength/,
-  );
-  expect((await from("--format", "markdown")).stdout).toContain(
-    "| major | parts.json Id | maxLength changed",
-  );
-  expect(JSON.parse((await from("--format", "json")).stdout)).toHaveLength(2);
+  for (const [format = "", printed] of [
+    ["junit", '<testcase classname="major" name="parts.json Id: maxLength'],
+    ["markdown", "| major | parts.json Id | maxLength changed"],
+    ["json", '"level": "major"'],
+  ])
+    expect((await from("--format", format)).stdout).toContain(printed);
   expect((await from("--fail-on", "never")).code).toBe(0);
-  expect(await compare(file)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("Name two documents"),
-  });
+  expect((await compare(file)).code).toBe(2);
 });
