@@ -579,14 +579,14 @@ export interface components {
          *     | status | meaning |
          *     |---|---|
          *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
-         *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+         *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
          *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
          *
-         *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
+         *     The interface's text calls the failure state of a refund `FAILED`; here it is `TERMINAL_FAILED` everywhere.
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-        /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+        /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
         ReturnedReference: string | null;
         /** @description The bank holidays that its wait skips, the earliest first. */
         SkippedHolidays: string[];
@@ -608,10 +608,10 @@ export interface components {
              *     | status | meaning |
              *     |---|---|
              *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
-             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
-             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
+             *     The interface's text calls the failure state of a refund `FAILED`; here it is `TERMINAL_FAILED` everywhere.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
             /**
@@ -637,10 +637,10 @@ export interface components {
              *     | status | meaning |
              *     |---|---|
              *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
-             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
-             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
+             *     The interface's text calls the failure state of a refund `FAILED`; here it is `TERMINAL_FAILED` everywhere.
              */
             status: components["schemas"]["RefundStatus"];
             /**
@@ -649,15 +649,15 @@ export interface components {
              *     | status | meaning |
              *     |---|---|
              *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
-             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
-             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
+             *     The interface's text calls the failure state of a refund `FAILED`; here it is `TERMINAL_FAILED` everywhere.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
             /** @description Identifier of the payment that was refunded. */
             originalPaymentId: string;
-            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+            /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
             /** @description The text for the receiving bank. */
             softDescriptor: string | null;
@@ -697,7 +697,7 @@ export interface components {
         ProblemDetail: string;
         /**
          * Format: uri
-         * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
+         * @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call.
          */
         ProblemInstance: string;
         /** @description The reason, in the same field as in a failed refund. */
@@ -708,7 +708,7 @@ export interface components {
              *     | code | status | meaning |
              *     |---|---|---|
              *     | `INVALID_REQUEST` | 400 | The call is malformed, or its body doesn't match this contract; see `violations`. |
-             *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired; see `WWW-Authenticate`. |
+             *     | `UNAUTHORIZED` | 401 | The access token is missing or not accepted; see `WWW-Authenticate`. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
              *     | `REFUNDS_HELD` | 403 | The service holds your refunds for now, and no refund was made. |
              *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
@@ -719,7 +719,7 @@ export interface components {
              *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record has this `requestKey` already; see `existing`. |
              *     | `SUBSCRIPTION_LIMIT` | 409 | You have 100 live subscriptions. |
              *     | `PAYLOAD_TOO_LARGE` | 413 | The body is larger than 64 KiB. |
-             *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | The body is not plain UTF-8 JSON. |
+             *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | The body is not declared as plain JSON in UTF-8. |
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
              *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
@@ -738,7 +738,7 @@ export interface components {
             /** @description What is wrong, and what to send instead. */
             message: string;
         };
-        /** @description A call that is malformed, or whose body doesn't match this contract. */
+        /** @description The problem of a call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
             /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
@@ -748,7 +748,7 @@ export interface components {
             status: components["schemas"]["ProblemStatus"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
@@ -768,7 +768,7 @@ export interface components {
             status: components["schemas"]["ProblemStatus"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
@@ -789,7 +789,7 @@ export interface components {
             /** @description Your own identifier of the payment. */
             clientReferenceId?: string;
         };
-        /** @description Identifier of the payment that was refunded. */
+        /** @description Identifier of the original payment. */
         OriginalPaymentId: string;
         /**
          * @description The payment record that has the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
@@ -805,22 +805,22 @@ export interface components {
              *     | status | meaning |
              *     |---|---|
              *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
-             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
-             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
+             *     The interface's text calls the failure state of a refund `FAILED`; here it is `TERMINAL_FAILED` everywhere.
              */
             paymentStatus?: components["schemas"]["RefundStatus"];
-            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+            /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
             clientReferenceId?: components["schemas"]["ReturnedReference"];
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
-            /** @description Identifier of the payment that was refunded. */
+            /** @description Identifier of the original payment. */
             originalPaymentId?: components["schemas"]["OriginalPaymentId"];
             /** @description An amount of money. */
             amount?: components["schemas"]["Amount"];
         };
-        /** @description A refund whose `requestKey` already belongs to a payment record. */
+        /** @description The problem of a call whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
             /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
@@ -830,7 +830,7 @@ export interface components {
             status: components["schemas"]["ProblemStatus"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
@@ -869,7 +869,7 @@ export interface components {
             status: components["schemas"]["ProblemStatus"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
             /** @description Why the payment can't make the transition. */
             errorDetails: components["schemas"]["ImpossibleMoveErrorDetails"];

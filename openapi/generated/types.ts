@@ -15,13 +15,12 @@ export interface paths {
          *
          *     - `PENDING` while the original payment is processing, or was settled less than three business days ago;
          *     - `AUTHORIZED` when it was settled three business days ago or more: money is moving;
-         *     - `TERMINAL_FAILED`, with `errorDetails`, when the payment can't be refunded by this amount.
+         *     - `TERMINAL_FAILED`, with `errorDetails`, when the payment's debit failed, it is covered or itself a refund, or less is left of it.
          *
          *     The interface sets no limit on the age of a payment, and neither does this contract.
          *
-         *     After a lost response, repeat the call with the **same** `requestKey`: a key makes at most one refund, so no repeat refunds
-         *     twice. A `requestKey` works once: if the refund exists, the repeat gets 409 with that refund as it is now, in `existing`. Needs
-         *     the scope `refunds`.
+         *     After a lost response, repeat the call with the **same** `requestKey`, which never refunds twice. A `requestKey` works once: if
+         *     the refund exists, the repeat gets 409 with that refund as it is now, in `existing`. Needs the scope `refunds`.
          */
         post: operations["issueRefund"];
         delete?: never;
@@ -307,14 +306,14 @@ export interface components {
          *     | status | meaning |
          *     |---|---|
          *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
-         *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+         *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
          *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
          *
-         *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
+         *     The interface's text calls the failure state of a refund `FAILED`; here it is `TERMINAL_FAILED` everywhere.
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-        /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+        /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
         ReturnedReference: string | null;
         /** @description A refund, as it was when the response was sent. */
         Refund: {
@@ -326,13 +325,13 @@ export interface components {
              *     | status | meaning |
              *     |---|---|
              *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
-             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
-             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
+             *     The interface's text calls the failure state of a refund `FAILED`; here it is `TERMINAL_FAILED` everywhere.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
-            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+            /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
@@ -353,7 +352,7 @@ export interface components {
         ProblemDetail: string;
         /**
          * Format: uri
-         * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
+         * @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call.
          */
         ProblemInstance: string;
         /** @description The reason, in the same field as in a failed refund. */
@@ -364,7 +363,7 @@ export interface components {
              *     | code | status | meaning |
              *     |---|---|---|
              *     | `INVALID_REQUEST` | 400 | The call is malformed, or its body doesn't match this contract; see `violations`. |
-             *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired; see `WWW-Authenticate`. |
+             *     | `UNAUTHORIZED` | 401 | The access token is missing or not accepted; see `WWW-Authenticate`. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
              *     | `REFUNDS_HELD` | 403 | The service holds your refunds for now, and no refund was made. |
              *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
@@ -375,7 +374,7 @@ export interface components {
              *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record has this `requestKey` already; see `existing`. |
              *     | `SUBSCRIPTION_LIMIT` | 409 | You have 100 live subscriptions. |
              *     | `PAYLOAD_TOO_LARGE` | 413 | The body is larger than 64 KiB. |
-             *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | The body is not plain UTF-8 JSON. |
+             *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | The body is not declared as plain JSON in UTF-8. |
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
              *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
@@ -394,7 +393,7 @@ export interface components {
             /** @description What is wrong, and what to send instead. */
             message: string;
         };
-        /** @description A call that is malformed, or whose body doesn't match this contract. */
+        /** @description The problem of a call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
             /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
@@ -404,7 +403,7 @@ export interface components {
             status: components["schemas"]["ProblemStatus"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
@@ -424,12 +423,12 @@ export interface components {
             status: components["schemas"]["ProblemStatus"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
-        /** @description Identifier of the payment that was refunded. */
+        /** @description Identifier of the original payment. */
         OriginalPaymentId: string;
         /**
          * @description The payment record that has the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
@@ -445,22 +444,22 @@ export interface components {
              *     | status | meaning |
              *     |---|---|
              *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
-             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
-             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
+             *     The interface's text calls the failure state of a refund `FAILED`; here it is `TERMINAL_FAILED` everywhere.
              */
             paymentStatus?: components["schemas"]["RefundStatus"];
-            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+            /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
             clientReferenceId?: components["schemas"]["ReturnedReference"];
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
-            /** @description Identifier of the payment that was refunded. */
+            /** @description Identifier of the original payment. */
             originalPaymentId?: components["schemas"]["OriginalPaymentId"];
             /** @description An amount of money. */
             amount?: components["schemas"]["Amount"];
         };
-        /** @description A refund whose `requestKey` already belongs to a payment record. */
+        /** @description The problem of a call whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
             /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
@@ -470,7 +469,7 @@ export interface components {
             status: components["schemas"]["ProblemStatus"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
@@ -540,14 +539,13 @@ export interface components {
             /**
              * Format: uri
              * @description Address that notifications are delivered to: an `https://` URL with a public host, without credentials (not even an empty
-             *     name before `@`) and without a fragment, because a fragment is never sent. The sandbox also accepts `http` and loopback
-             *     addresses.
+             *     name before `@`) and without a fragment. The sandbox also accepts `http` and addresses that aren't public.
              */
             url: string;
             /**
              * @description Your secret. It signs the deliveries, so that you can verify where they come from. It is stored encrypted, and never returned.
-             *     `whsec_` followed by base64 stands for the decoded bytes, any other text for its UTF-8 bytes, also one that begins with
-             *     `whsec_` but isn't base64. Use at least 32 random characters.
+             *     If valid base64 follows `whsec_`, the key is the decoded bytes; otherwise it is the UTF-8 bytes of the whole text. Use at least
+             *     32 random characters.
              */
             secretKey: string;
             /** @description Which events the subscription gets. */
@@ -555,7 +553,7 @@ export interface components {
         };
         /** @description The subscription that was made, or the live one that the call equals. */
         Subscription: {
-            /** @description Unique key of the subscription. It can be used to unsubscribe. */
+            /** @description Unique key of the subscription. It can be used to unsubscribe, for which this contract has no call yet. */
             subscriptionKey: string;
         };
         /**
@@ -579,9 +577,9 @@ export interface components {
              * @constant
              */
             paymentStatus: "PENDING";
-            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+            /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
-            /** @description Identifier of the payment that was refunded. */
+            /** @description Identifier of the original payment. */
             originalPaymentId: components["schemas"]["OriginalPaymentId"];
             /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
@@ -612,9 +610,9 @@ export interface components {
              * @constant
              */
             paymentStatus: "AUTHORIZED";
-            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+            /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
-            /** @description Identifier of the payment that was refunded. */
+            /** @description Identifier of the original payment. */
             originalPaymentId: components["schemas"]["OriginalPaymentId"];
             /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
@@ -645,9 +643,9 @@ export interface components {
              * @constant
              */
             paymentStatus: "TERMINAL_FAILED";
-            /** @description The `clientReferenceId` of the request, exactly as it was sent, or `null` when it had none. */
+            /** @description The reference of the request, in whichever spelling and exactly as it was sent, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
-            /** @description Identifier of the payment that was refunded. */
+            /** @description Identifier of the original payment. */
             originalPaymentId: components["schemas"]["OriginalPaymentId"];
             /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
@@ -851,6 +849,8 @@ export interface components {
         RefundForbidden: {
             headers: {
                 "WWW-Authenticate": components["headers"]["InsufficientScope"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
             };
             content: {
@@ -935,7 +935,7 @@ export interface components {
         };
         /**
          * @description Too many calls, and no refund was made. Wait as long as `Retry-After` says, then repeat the call with the same `requestKey`, which
-         *     this one has not used up. A call that gets 503 doesn't count, unless too many of your own calls wait for one payment.
+         *     this one has not used up. A call that gets 503 doesn't count, unless too many of your own calls are the reason.
          */
         RefundRateLimited: {
             headers: {
@@ -1011,7 +1011,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description You have 100 live subscriptions. End one first: respond to one of its deliveries with 410. */
+        /** @description You have 100 live subscriptions. End one first: answer a delivery of it with 410. */
         SubscriptionLimit: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1067,7 +1067,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Any other response is a failed attempt, and so is a redirect, or no response within 15 seconds. Ten attempts are made over about three days; `Retry-After` can delay the next one. */
+        /** @description Any other response is a failed attempt, and so is a redirect, or no response within 15 seconds. At most ten attempts are made, over about three days; `Retry-After` can delay the next one. */
         NotDelivered: {
             headers: {
                 [name: string]: unknown;
@@ -1130,7 +1130,7 @@ export interface components {
          */
         WwwAuthenticate: string;
         /**
-         * @description The scope that the access token lacks (RFC 6750). Sent whenever a scope is the reason.
+         * @description The scope that the access token lacks (RFC 6750). Sent only with `FORBIDDEN`.
          * @example Bearer error="insufficient_scope", scope="refunds"
          */
         InsufficientScope: string;

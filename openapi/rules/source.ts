@@ -122,10 +122,10 @@ function violationOf(source: unknown, ids: Ids): string | undefined {
   if (kind === "specified" && ids.open.has(id))
     return `The clause ${id} only says what is not shown: name the decision that \`fills\` it.`;
   const filled = [...ids.open].flatMap(([open, by]) => (kind === "decided" && by.includes(id) ? open : []));
-  if (filled.length === 0 && fills === undefined) return undefined;
+  if (filled.length === 0 ? fills === undefined : fills === "none") return undefined;
   ids.named.add(String(fills));
   if (filled.includes(String(fills))) return undefined;
-  return `${id} fills ${filled.join(" or ") || "no clause"}: ${filled.length > 0 ? "say which in" : "remove"} \`fills\`.`;
+  return `${id} fills ${filled.join(" or ") || "no clause"}: ${filled.length > 0 ? "say which in `fills`, or none" : "remove `fills`"}.`;
 }
 
 /** The clauses whose text says "not shown", with the decisions in the comment below. */

@@ -48,3 +48,7 @@ export function findHeading(id: string): { title: string; page: string; anchor: 
 export function idOf(source: Source): string {
   return source.kind === "specified" ? source.clause : source.decision;
 }
+
+/** The open clause that a decision fills, as a list of one or none. */
+export const fillsOf = (source: Source): string[] =>
+  source.kind === "decided" && source.fills !== undefined && source.fills !== "none" ? [source.fills] : [];

@@ -6,7 +6,7 @@ import { locationName } from "../../openapi/document/location-name.ts";
 import { isNode, type Node, walk } from "../../openapi/document/node.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
-import { findHeading, findOperation, idOf, referencePage } from "./addresses.ts";
+import { fillsOf, findHeading, findOperation, idOf, referencePage } from "./addresses.ts";
 
 /** Files outside of `docs/`, and the pages that include them. */
 const INCLUDED: Readonly<Record<string, string>> = {
@@ -145,8 +145,6 @@ export function citationsIn(document: Node): { name: string; ids: string[] }[] {
     return [{ name: locationName(holder), ids }];
   });
 }
-
-const fillsOf = (source: Source) => (source.kind === "decided" && source.fills ? [source.fills] : []);
 
 type Transition = { from: string | null; to: string; when: string; source: readonly Source[] };
 

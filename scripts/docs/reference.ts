@@ -6,7 +6,7 @@ import { follow, isNode, walk } from "../../openapi/document/node.ts";
 import { withTempDir } from "../command/files.ts";
 import { runRedocly } from "../command/redocly.ts";
 import { ROOT } from "../command/root.ts";
-import { findHeading, idOf, type ReferenceName } from "./addresses.ts";
+import { fillsOf, findHeading, idOf, type ReferenceName } from "./addresses.ts";
 
 /** A part of the document that the reference is rendered from, which is changed in place. */
 type Draft = { [name: string]: unknown };
@@ -113,7 +113,7 @@ export function badgesOf(sources: readonly Source[]): string {
   };
   const links = sources.map((source) => {
     const id = idOf(source);
-    const fills = source.kind === "decided" ? source.fills : undefined;
+    const [fills] = fillsOf(source);
     const badge = link(source.kind, id, `${source.kind} ${id}`);
     return fills === undefined ? badge : `${badge}${link("fills", fills, `fills ${fills}`)}`;
   });
