@@ -1,4 +1,3 @@
-import * as compare from "./comparisons.ts";
 import type { Node } from "./node.ts";
 import * as values from "./values.ts";
 
@@ -6,8 +5,6 @@ import * as values from "./values.ts";
 export type Keyword = {
   /** `nothing` only informs readers. Absent: no values are derived, so a document that uses the keyword can't be tested. */
   readonly limits?: "any" | "text" | "number" | "list" | "object" | "nothing";
-  /** The effect of a change. Without it, the worst is assumed. */
-  readonly compare?: compare.Compare;
   /** Values at its limits. */
   readonly obeying?: values.Values;
   /** Values just beyond them. */
@@ -91,108 +88,107 @@ const shown = () => "";
 const toWords = (number: unknown): string => Number(number).toLocaleString("en-US");
 
 const { textsOfLength, listsOfLength, stepsBeyond } = values;
-const { leastCount, lowerBound, upperBound, opaque } = compare;
-const informs: Keyword = { limits: "nothing", compare: compare.cosmetic };
-const untested = (remedy: string): Keyword => ({ compare: opaque, remedy });
+const informs: Keyword = { limits: "nothing" };
+const untested = (remedy: string): Keyword => ({ remedy });
 const SAY_IT = "say the same in the description as well";
 
 /**
- * Every keyword that documents of this project may use: what it limits, how two values of it compare, which values obey it and
- * which break it. A new one is an entry here; the semantic diff, the requests of each constraint, the mutants, the
+ * Every keyword that documents of this project may use: what it limits, which values obey it and
+ * which break it. A new one is an entry here; the requests of each constraint, the mutants, the
  * console, the document for 3.0 and the lint rules read it.
  */
 export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   type: {
-    ...{ limits: "any", compare: compare.types, mistaken: nearTypes, hint: shown },
+    ...{ limits: "any", mistaken: nearTypes, hint: shown },
     ...{ obeying: values.itself, breaking: values.otherTypes },
   },
   enum: {
-    ...{ limits: "any", compare: compare.allowedList, holds: "values", mistaken: nearLists, hint: shown },
+    ...{ limits: "any", holds: "values", mistaken: nearLists, hint: shown },
     ...{ obeying: values.listedValues, breaking: values.nearMisses },
   },
   const: {
-    ...{ limits: "any", compare: compare.constant, mistaken: (value) => [`${value}X`] },
+    ...{ limits: "any", mistaken: (value) => [`${value}X`] },
     ...{ obeying: values.constantValue, breaking: values.nearMisses },
     confused: (value) => ({ enum: [value, "OTHER"] }),
   },
   minLength: {
-    ...{ limits: "text", bound: "least", compare: leastCount, mistaken: nearCounts },
+    ...{ limits: "text", bound: "least", mistaken: nearCounts },
     ...{ obeying: textsOfLength(0), breaking: textsOfLength(-1) },
     hint: (value) => (Number(value) > 1 ? `at least ${value} characters` : ""),
   },
   maxLength: {
-    ...{ limits: "text", bound: "most", compare: upperBound, mistaken: nearCounts },
+    ...{ limits: "text", bound: "most", mistaken: nearCounts },
     ...{ obeying: textsOfLength(0), breaking: textsOfLength(1) },
     hint: (value) => `at most ${value} characters`,
   },
   pattern: {
-    ...{ limits: "text", compare: opaque, obeying: values.insideText, breaking: values.aroundText },
+    ...{ limits: "text", obeying: values.insideText, breaking: values.aroundText },
     // That U+0000 is excluded is not worth mentioning.
     hint: (value, schema) =>
       String(value).includes("\\x00") ? "" : String(schema["x-pattern-message"] ?? ""),
   },
   format: {
-    ...{ limits: "text", compare: opaque, mistaken: (value) => [...(FORMATS[String(value)] ?? [])] },
+    ...{ limits: "text", mistaken: (value) => [...(FORMATS[String(value)] ?? [])] },
     ...{ obeying: values.formatSamples("obeying"), breaking: values.formatSamples("breaking") },
     // A pattern beside it says more.
     hint: (value, { pattern }) =>
       pattern === undefined ? `such as ${values.FORMAT_SAMPLES[String(value)]?.obeying[0] ?? value}` : "",
   },
   "x-extensible-enum": {
-    ...{ limits: "text", compare: compare.knownList, holds: "values", mistaken: nearLists },
+    ...{ limits: "text", holds: "values", mistaken: nearLists },
   },
   minimum: {
-    ...{ limits: "number", bound: "least", compare: lowerBound, mistaken: nearNumbers },
+    ...{ limits: "number", bound: "least", mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(0), breaking: stepsBeyond(-1) },
     hint: (value, { maximum }) =>
       maximum === undefined ? `at least ${toWords(value)}` : `${toWords(value)} to ${toWords(maximum)}`,
   },
   maximum: {
-    ...{ limits: "number", bound: "most", compare: upperBound, mistaken: nearNumbers },
+    ...{ limits: "number", bound: "most", mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(0), breaking: stepsBeyond(1) },
     hint: (value, { minimum }) => (minimum === undefined ? `at most ${toWords(value)}` : ""),
   },
   exclusiveMinimum: {
-    ...{ limits: "number", bound: "above", compare: lowerBound, mistaken: nearNumbers },
+    ...{ limits: "number", bound: "above", mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(1), breaking: stepsBeyond(0, -1) },
     ...{ hint: (value) => `more than ${toWords(value)}`, remedy: "say `minimum`" },
     confused: (value) => ({ minimum: value }),
   },
   exclusiveMaximum: {
-    ...{ limits: "number", bound: "below", compare: upperBound, mistaken: nearNumbers },
+    ...{ limits: "number", bound: "below", mistaken: nearNumbers },
     ...{ obeying: stepsBeyond(-1), breaking: stepsBeyond(0, 1) },
     ...{ hint: (value) => `less than ${toWords(value)}`, remedy: "say `maximum`" },
     confused: (value) => ({ maximum: value }),
   },
   "x-fraction-digits": {
-    ...{ limits: "number", compare: upperBound, mistaken: nearCounts },
+    ...{ limits: "number", mistaken: nearCounts },
     ...{ obeying: values.enoughDigits, breaking: values.tooManyDigits },
     hint: (value) => `at most ${value} decimals`,
   },
   minItems: {
-    ...{ limits: "list", bound: "least", compare: leastCount, mistaken: nearCounts },
+    ...{ limits: "list", bound: "least", mistaken: nearCounts },
     ...{ obeying: listsOfLength(0), breaking: listsOfLength(-1) },
   },
   maxItems: {
-    ...{ limits: "list", bound: "most", compare: upperBound, mistaken: nearCounts },
+    ...{ limits: "list", bound: "most", mistaken: nearCounts },
     ...{ obeying: listsOfLength(0), breaking: listsOfLength(1) },
   },
-  uniqueItems: { limits: "list", compare: compare.flag, idle: false, breaking: values.sameItems },
+  uniqueItems: { limits: "list", idle: false, breaking: values.sameItems },
   items: { limits: "list", holds: "schema" },
   required: {
-    ...{ limits: "object", compare: compare.requiredList, holds: "names", breaking: values.withoutMember },
+    ...{ limits: "object", holds: "names", breaking: values.withoutMember },
   },
   properties: { limits: "object", holds: "properties" },
   additionalProperties: {
     ...{ limits: "object", idle: true, mistaken: () => [true], breaking: values.withUnknownMember },
   },
-  minProperties: { limits: "object", bound: "least", compare: leastCount, breaking: values.fewerMembers },
-  maxProperties: { limits: "object", bound: "most", compare: upperBound, breaking: values.moreMembers },
+  minProperties: { limits: "object", bound: "least", breaking: values.fewerMembers },
+  maxProperties: { limits: "object", bound: "most", breaking: values.moreMembers },
   dependentRequired: {
-    ...{ limits: "object", compare: opaque, holds: "names by trigger", newIn31: true, remedy: SAY_IT },
+    ...{ limits: "object", holds: "names by trigger", newIn31: true, remedy: SAY_IT },
   },
   oneOf: {
-    ...{ limits: "object", compare: opaque, holds: "branches", breaking: values.wrongTags },
+    ...{ limits: "object", holds: "branches", breaking: values.wrongTags },
     remedy: "add a `discriminator` with a `mapping` for every branch",
   },
   if: { limits: "object", holds: "condition", mistaken: nearConditions, newIn31: true, remedy: SAY_IT },
@@ -202,8 +198,8 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   not: { limits: "any", holds: "condition", remedy: "say what is allowed" },
 
   anyOf: { ...untested("use `oneOf` with a `discriminator`"), holds: "branches" },
-  allOf: { compare: opaque, holds: "branches" },
-  multipleOf: { compare: opaque },
+  allOf: { holds: "branches" },
+  multipleOf: {},
   contains: { ...untested("say `items`"), holds: "schema" },
   prefixItems: untested("say `items`"),
   unevaluatedItems: { remedy: "say `items`" },
@@ -219,7 +215,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     ]),
   ),
   default: { limits: "nothing" },
-  deprecated: { limits: "nothing", compare: compare.extended, idle: false },
+  deprecated: { limits: "nothing", idle: false },
   discriminator: { limits: "nothing" },
   "x-source": informs,
   "x-enum-source": informs,
@@ -229,9 +225,9 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   "x-pattern-message": informs,
   "x-retry": informs,
   "x-portability": { ...informs, newIn31: true },
-  "x-transitions": { limits: "nothing", compare: compare.transitions },
-  "x-waiting-period": { limits: "nothing", compare: opaque },
-  "x-event-categories": { limits: "nothing", compare: compare.knownListsByName },
+  "x-transitions": { limits: "nothing" },
+  "x-waiting-period": { limits: "nothing" },
+  "x-event-categories": { limits: "nothing" },
 };
 
 /** The keywords whose values have parts of a kind. */

@@ -1,5 +1,4 @@
 import { findConstraints } from "./constraints.ts";
-import { KEYWORDS } from "./keywords.ts";
 import { find, isNode, members, type Node, walk } from "./node.ts";
 import { holderOf, setAt, step, toPointer, valueAt } from "./pointer.ts";
 
@@ -27,8 +26,8 @@ const SOURCE = [{ kind: "decided", decision: "D28", fills: "13.2" }];
 const DESCRIPTION = "Added by a later version.";
 
 /**
- * A later version of a document, in which everything has grown that may grow: lists whose new values the semantic diff rates as
- * an extension, open objects, the headers of responses, events, and the objects that only callers write.
+ * A later version of a document, in which everything has grown that may grow: extensible lists, open objects, the headers of
+ * responses, events, and the objects that only callers write.
  */
 export function toLaterDocument(document: Node, draw: Draw): LaterDocument {
   const schemas = findSchemas(document);
@@ -87,22 +86,16 @@ function growOpenObjects(schemas: readonly Used[], draw: Draw): Grown[] {
   });
 }
 
-/** The keywords whose lists may gain values without a break, by the table that the semantic diff reads. */
-const GROWING = Object.keys(KEYWORDS).filter((keyword) => {
-  const { limits, compare } = KEYWORDS[keyword] ?? {};
-  return limits === "text" && compare?.(["A"], ["A", "B"]).join() === "extended";
-});
-
+/** Lists that say so may gain values without a break. */
 function growLists(document: Node, schemas: readonly Used[], draw: Draw): Grown[] {
-  return schemas.flatMap(({ pointer, schema, sides }) =>
-    GROWING.filter((keyword) => keyword in schema && !("const" in schema)).map((keyword): Grown => {
-      const name = `LATER_${drawWord(draw, `value ${pointer}`).toUpperCase()}`;
-      return {
-        addition: { kind: "VALUE", pointer, name, value: name, inResponses: sides.has("response") },
-        edits: listed(document, pointer, keyword, [name]),
-      };
-    }),
-  );
+  const open = schemas.filter(({ schema }) => "x-extensible-enum" in schema && !("const" in schema));
+  return open.map(({ pointer, sides }) => {
+    const name = `LATER_${drawWord(draw, `value ${pointer}`).toUpperCase()}`;
+    return {
+      addition: { kind: "VALUE", pointer, name, value: name, inResponses: sides.has("response") },
+      edits: listed(document, pointer, "x-extensible-enum", [name]),
+    };
+  });
 }
 
 /** A list of a schema with further values, and their sources. */

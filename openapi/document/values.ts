@@ -182,3 +182,9 @@ export const wrongTags: Values = ({ schema, current, others }) => {
   const tags = nearMisses({ value: own, schema, current: own, others });
   return [JSON.stringify(rest), ...tags.map((text) => JSON.stringify({ ...rest, [tag]: JSON.parse(text) }))];
 };
+
+/** A value as JSON, cut after some characters. */
+export function shorten(value: unknown, length = 80): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}

@@ -17,16 +17,14 @@ const named =
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
     reason: "An `enum` or `const` of texts beside it allows no other type.",
-    matches: ({ pointer, kind }, holder) =>
-      /^type (removed|loosened)$/.test(kind) &&
-      pointer.endsWith("/type") &&
-      ("enum" in holder || "const" in holder),
+    matches: ({ name }, holder) =>
+      /\/type type (removed$|changed to \[)/.test(name) && ("enum" in holder || "const" in holder),
   },
   {
     reason: "A header that is there is a text, and never null.",
     matches: ({ name }, { type }) =>
       type === "string" &&
-      /^\/components\/(headers|parameters)\/\w+\/schema\/type type (removed|loosened to \["string","null"\])$/.test(
+      /^\/components\/(headers|parameters)\/\w+\/schema\/type type (removed|changed to \["string","null"\])$/.test(
         name,
       ),
   },
@@ -50,7 +48,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   {
     reason: "The pattern has 45 characters and begins as a URI: it says as much as length and format do.",
     matches: ({ name }) =>
-      /\/ProblemInstance\/(format format (removed|.*uri-reference"$)|maxLength maxLength (loosened|removed))/.test(
+      /\/ProblemInstance\/(format format (removed|.*uri-reference"$)|maxLength maxLength (changed to 46|removed))/.test(
         name,
       ),
   },
@@ -64,10 +62,10 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     reason: "A `traceparent` has 55 characters by its pattern already.",
-    matches: named(
-      /\/WebhookTraceparent\/schema\/(min|max)Length$/,
-      /^(minLength (removed|loosened)|maxLength loosened)/,
-    ),
+    matches: ({ name }) =>
+      /\/WebhookTraceparent\/schema\/(minLength minLength (removed|changed to 54)|maxLength maxLength changed to 56)$/.test(
+        name,
+      ),
   },
   {
     reason: "A text of 55 characters holds its pattern only as a whole.",

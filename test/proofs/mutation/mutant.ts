@@ -1,10 +1,10 @@
-import { describeChange, shorten } from "../../../openapi/document/comparisons.ts";
 import type { Node } from "../../../openapi/document/node.ts";
 import { holderOf, nameAt, removeAt, setAt, valueAt } from "../../../openapi/document/pointer.ts";
+import { shorten } from "../../../openapi/document/values.ts";
 
 /** One change of the meaning of a document, which tests must detect. */
 export type Mutant = {
-  /** The kind of change, such as `maxLength loosened`. */
+  /** The kind of change, such as `maxLength changed`. */
   readonly kind: string;
   /** JSON Pointer to the changed part, references followed. */
   readonly pointer: string;
@@ -28,11 +28,9 @@ export function mutant(pointer: string, kind: string, change: Change, detail = "
   });
 }
 
-/** Replaces the value at the pointer; of two lists, the name says how they differ. */
-export function put(pointer: string, kind: string, value: unknown, before?: unknown): Mutant {
-  const isList = Array.isArray(before) && Array.isArray(value);
-  const detail = isList ? describeChange(before, value) : `to ${shorten(value, 120)}`;
-  return define(pointer, kind, detail, (document) => setAt(document, pointer, value));
+/** Replaces the value at the pointer. */
+export function put(pointer: string, kind: string, value: unknown): Mutant {
+  return define(pointer, kind, `to ${shorten(value, 500)}`, (document) => setAt(document, pointer, value));
 }
 
 /** Removes the value at the pointer, also from a list. */

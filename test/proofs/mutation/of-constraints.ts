@@ -1,4 +1,3 @@
-import type { Effect } from "../../../openapi/document/comparisons.ts";
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { KEYWORDS } from "../../../openapi/document/keywords.ts";
 import { step } from "../../../openapi/document/pointer.ts";
@@ -15,14 +14,14 @@ export function mutantsOfConstraints(constraints: readonly Constraint[]): Mutant
 
 /** The keyword removed, with other values of the table of keywords, and as another keyword. */
 const ofKeyword: Maker = ({ pointer, keyword, value, holder }) => {
-  const { mistaken, confused, compare, holds } = KEYWORDS[keyword] ?? {};
+  const { mistaken, confused, holds } = KEYWORDS[keyword] ?? {};
   if (keyword === "required" && value === true) return [put(pointer, "required made optional", false)];
   if (holds === "branches")
     return (value as unknown[]).map((_branch, index) => remove(pointer + step(index), "branch removed"));
   const others = mistaken?.(value, holder) ?? [];
   return [
     remove(pointer, `${keyword} removed`),
-    ...others.map((other) => put(pointer, `${keyword} ${kindOf(compare?.(value, other))}`, other, value)),
+    ...others.map((other) => put(pointer, `${keyword} changed`, other)),
     ...(keyword === "pattern" ? changedPatterns(String(value)) : []).map(({ kind, pattern }) =>
       put(pointer, `pattern ${kind}`, pattern),
     ),
@@ -39,11 +38,6 @@ const ofKeyword: Maker = ({ pointer, keyword, value, holder }) => {
     ),
   ];
 };
-
-function kindOf(effects: readonly Effect[] = []): string {
-  const [effect = "unclear"] = effects;
-  return effects.length > 1 || effect === "unclear" ? "changed" : effect;
-}
 
 /** Rules for messages as a whole. */
 const OUTSIDE_SCHEMAS: Readonly<Record<string, Maker>> = {
