@@ -1,9 +1,23 @@
 #!/usr/bin/env node
 import { Command, Option } from "@commander-js/extra-typings";
+import junit from "junit-report-builder";
 import { findChanges } from "./diff.ts";
-import { LEVELS } from "./law.ts";
+import { type Change, LEVELS } from "./law.ts";
 import { readDocument } from "./read.ts";
-import { countLevels, FORMATS } from "./report.ts";
+import { countLevels, FORMATS, reasonsOf, titleOf } from "./report.ts";
+
+function toJUnit(changes: readonly Change[]): string {
+  const builder = (junit as unknown as typeof junit.default).newBuilder(); // its types are those of CommonJS
+  const suite = builder.testSuite().name("OpenAPI changes");
+  for (const one of changes) {
+    const test = suite.testCase().className(one.level).name(titleOf(one));
+    // The package would escape only the first end of a CDATA section.
+    const reasons = reasonsOf(one).join("\n").replaceAll("]]>", "]] >");
+    if (one.level === "major") test.failure(one.what.join("; ")).stacktrace(reasons);
+  }
+  return builder.build();
+}
+const formats = { ...FORMATS, junit: toJUnit };
 
 const program = new Command("diff")
   .description(
@@ -11,7 +25,7 @@ const program = new Command("diff")
   )
   .argument("<files...>", "the document before and the one after; with --from, only the one after")
   .option("--from <git:revision>", "take the one before from a revision of git, such as git:main")
-  .addOption(new Option("--format <format>", "how to print").choices(Object.keys(FORMATS)).default("text"))
+  .addOption(new Option("--format <format>", "how to print").choices(Object.keys(formats)).default("text"))
   .addOption(
     new Option("--fail-on <level>", "what to fail for").choices([...LEVELS, "never"]).default("major"),
   )
@@ -25,7 +39,7 @@ try {
   if ((revision === undefined) === (second === undefined))
     throw new Error("Name two documents, or one and --from git:<revision>.");
   const changes = findChanges(readDocument(first, revision), readDocument(second ?? first));
-  console.log(FORMATS[format as keyof typeof FORMATS](changes));
+  console.log(formats[format as keyof typeof formats](changes));
   if (format === "text") console.log(changes.length === 0 ? "No change." : countLevels(changes));
   const least = [...LEVELS].indexOf(failOn as (typeof LEVELS)[number]);
   if (least >= 0 && changes.some(({ level }) => LEVELS.indexOf(level) >= least)) process.exitCode = 1;

@@ -3,14 +3,11 @@ export type Node = { readonly [name: string]: unknown };
 
 export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-export function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The members of an object; none of any other value. */
-export function membersOf(value: unknown): [name: string, member: unknown][] {
-  return isNode(value) ? Object.entries(value) : [];
-}
+export const membersOf = (value: unknown) => (isNode(value) ? Object.entries(value) : []);
 
 export function memberOf(value: unknown, name: string | number): unknown {
   const hasIt = typeof value === "object" && value !== null && Object.hasOwn(value, name);
@@ -18,14 +15,12 @@ export function memberOf(value: unknown, name: string | number): unknown {
 }
 
 /** One name as a step of a JSON Pointer (RFC 6901), with the slash before it. */
-export function step(name: string | number): string {
-  return `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
-
-export function stepsOf(pointer: string): string[] {
-  const steps = pointer.split("/").slice(1);
-  return steps.map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
+export const step = (name: string | number) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+export const stepsOf = (pointer: string): string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 export const nameAt = (pointer: string): string => stepsOf(pointer).at(-1) ?? "";
 
@@ -46,9 +41,8 @@ export function locate(document: unknown, pointer: string, hops = 0): Found | un
 }
 
 /** A copy of the document as OpenAPI 3.1 says it, where 3.0 says the same in other words. */
-export function toOpenApi31(document: unknown): unknown {
-  return translate(document, String(memberOf(document, "openapi")).startsWith("3.0"));
-}
+export const toOpenApi31 = (document: unknown) =>
+  translate(document, String(memberOf(document, "openapi")).startsWith("3.0"));
 
 function translate(value: unknown, isOld: boolean): unknown {
   if (Array.isArray(value)) return value.map((one) => translate(one, isOld));

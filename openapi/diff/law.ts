@@ -8,11 +8,8 @@ export const LEVELS = ["patch", "minor", "major"] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** Where something is used, by whom, and whether they write it (`request`) or read it (`response`). */
-export type Use = {
-  readonly name: string;
-  readonly party: "callers" | "receivers";
-  readonly direction: Direction;
-};
+export type Use = { readonly name: string; readonly party: Party; readonly direction: Direction };
+export type Party = "callers" | "receivers";
 export type Direction = "request" | "response";
 
 /** The law: fewer values break those who write them, more values those who read them. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isNode, locate, METHODS, memberOf, membersOf, type Node, nameAt, step } from "./document.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
-import { type Finding, type Level, levelOf, type Use } from "./law.ts";
+import { type Finding, type Level, levelOf, type Party, type Use } from "./law.ts";
 import { isText, schemaAt } from "./schema.ts";
 import { compareSchemas, describeChange } from "./schemas.ts";
 
@@ -89,7 +89,7 @@ const SILENT = ["security", "parameters", "name", "in", "style", "explode", "inf
 export const compareOperations = (base: unknown, revision: unknown): Finding[] =>
   compareMembers("document", [rootOf(base), rootOf(revision)]);
 
-const useOf = (party: Use["party"], name: string): Use => {
+const useOf = (party: Party, name: string): Use => {
   return { party, name, direction: party === "callers" ? "request" : "response" };
 };
 const named = (use: Use, name: string): Use => ({ ...use, name: `${name} of ${use.name}` });

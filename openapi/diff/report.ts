@@ -1,4 +1,3 @@
-import junit from "junit-report-builder";
 import { type Change, LEVELS } from "./law.ts";
 import { shorten } from "./schemas.ts";
 
@@ -8,10 +7,18 @@ export const countLevels = (changes: readonly Change[]): string =>
     .map((level) => `${changes.filter((one) => one.level === level).length} ${level}`)
     .join(", ");
 
-const titleOf = ({ location, what }: Change) => `${location}: ${what.join("; ")}`;
+export const titleOf = ({ location, what }: Change) => `${location}: ${what.join("; ")}`;
 
 /** Why a change has its level: the effect and whom it concerns, where, and a value that shows it. */
-function reasonsOf({ effect, direction, concerned, isAssumed, uses, value, pointer }: Change): string[] {
+export function reasonsOf({
+  effect,
+  direction,
+  concerned,
+  isAssumed,
+  uses,
+  value,
+  pointer,
+}: Change): string[] {
   const [use, ...others] = uses;
   const assumed = isAssumed ? ", which is assumed: nothing proves or disproves it" : "";
   const shown = direction === "request" ? "was accepted, and isn't now" : "was never sent, and can be now";
@@ -42,16 +49,4 @@ export const FORMATS = {
     return ["| level | where | change | why |", "|---|---|---|---|", ...lines].join("\n");
   },
   json: (changes: readonly Change[]) => JSON.stringify(changes, null, 2),
-  junit: (changes: readonly Change[]) => {
-    // Its types are those of CommonJS.
-    const builder = (junit as unknown as typeof junit.default).newBuilder();
-    const suite = builder.testSuite().name("OpenAPI changes");
-    for (const one of changes) {
-      const test = suite.testCase().className(one.level).name(titleOf(one));
-      // The package would escape only the first end of a CDATA section.
-      const reasons = reasonsOf(one).join("\n").replaceAll("]]>", "]] >");
-      if (one.level === "major") test.failure(one.what.join("; ")).stacktrace(reasons);
-    }
-    return builder.build();
-  },
 };
