@@ -100,6 +100,31 @@ describe("the issuer's keys", () => {
     }
   });
 
+  test("of RSA are not used when anybody could forge or compute their signatures", async () => {
+    await using system = await start({}, { algorithm: "RS256" });
+    const { issuer, statusOf } = system;
+    const token = await issuer.token();
+    await statusOf(token);
+    const key = await createKey("RS256");
+    const { publicJwk } = key;
+    const named = await issuer.token({}, key);
+    const toText = (number: bigint) =>
+      Buffer.from(number.toString(16).padStart(524, "0"), "hex").toString("base64url");
+    const broken = [
+      { e: "AQ" },
+      { e: "Ag" },
+      { n: toText(65_537n ** 130n) },
+      { n: publicJwk.n?.slice(0, 171) },
+    ];
+
+    for (const members of broken) {
+      issuer.serve([{ ...publicJwk, ...members }]);
+      expect([members, await statusOf(named), await statusOf(token)]).toEqual([members, 503, 400]);
+    }
+    issuer.serve([publicJwk]);
+    expect(await statusOf(named)).toBe(400);
+  });
+
   test("that were not seen for longer than AUTH_KEYS_MAX_AGE are trusted no more, and the server is not ready", async () => {
     await using system = await start({ issuerKeys: { keysMaxAgeSeconds: 1, cooldownMs: 0 } });
     const { issuer, statusOf, untilReadiness } = system;
