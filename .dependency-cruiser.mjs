@@ -25,41 +25,55 @@ const SERVER_LAYERS = [
 
 const toPattern = (part) => `^server/${part.replace(/(?<!\\)\.ts$/, "\\.ts$")}`;
 
+/** A rule: files of `from` import none of `to`. */
+const forbid = (name, comment, from, to, scope = "module") => ({
+  name,
+  comment,
+  from,
+  to,
+  scope,
+  severity: "error",
+});
+
 /** One rule for each part: what it must not import. */
-function layerRules() {
-  return SERVER_LAYERS.flatMap((layer, level) =>
-    layer.map((part) => ({
-      name: `layers: ${part.replace("[^/]+$", "")}`,
-      comment: "An import from a lower layer to a higher one, or between two parts of one layer.",
-      severity: "error",
-      from: { path: toPattern(part) },
-      to: {
+const layerRules = SERVER_LAYERS.flatMap((layer, level) =>
+  layer.map((part) =>
+    forbid(
+      `layers: ${part.replace("[^/]+$", "")}`,
+      "An import from a lower layer to a higher one, or between two parts of one layer.",
+      { path: toPattern(part) },
+      {
         path: SERVER_LAYERS.slice(level)
           .flat()
           .filter((other) => other !== part)
           .map(toPattern),
       },
-    })),
-  );
-}
+    ),
+  ),
+);
 
 /** The folders of the project from the highest to the lowest: an import leads downwards, or stays in its folder. */
-const FOLDERS = [["test"], ["scripts"], ["server"], ["client"], ["openapi"]];
+const FOLDERS = ["test", "scripts", "server", "client", "openapi"];
 
-function folderRules() {
-  return FOLDERS.slice(1).flatMap((level, index) =>
-    level.map((folder) => ({
-      name: `downwards: ${folder}`,
-      comment:
-        "An import leads down: test, scripts, server, client, openapi. What ships imports no tool and no test.",
-      severity: "error",
-      from: { path: `^${folder}/` },
-      to: {
-        path: `^(${[...FOLDERS.slice(0, index + 1).flat(), ...level.filter((other) => other !== folder)].join("|")})/`,
-      },
-    })),
-  );
-}
+const folderRules = FOLDERS.slice(1).map((folder, index) =>
+  forbid(
+    `downwards: ${folder}`,
+    "An import leads down: test, scripts, server, client, openapi. What ships imports no tool and no test.",
+    { path: `^${folder}/` },
+    { path: `^(${FOLDERS.slice(0, index + 1).join("|")})/` },
+  ),
+);
+
+/** What the domain may import, and what the client may. */
+const DOMAIN = [
+  "^server/domain/",
+  "^openapi/generated/",
+  "temporal-polyfill",
+  "us-federal-holidays",
+  "node_modules/uuid/",
+];
+const CLIENT = ["^client/", "^openapi/generated/types\\.ts$", "node_modules/(openapi-fetch|fast-sha256)"];
+const KITS_OWN = ["^test/$1/", "^test/reporting/", "^test/helpers/network/local-server\\.ts$"];
 
 /**
  * The import rules of the architecture: what each part may know of the others. `npm run lint` enforces them.
@@ -67,111 +81,81 @@ function folderRules() {
  */
 export default {
   forbidden: [
-    {
-      name: "no-cycles",
-      comment: "Two modules that need each other, be it for a type, are one module, or three.",
-      severity: "error",
-      from: {},
-      to: { circular: true },
-    },
-    {
-      name: "folders-one-way",
-      comment:
-        "Folders that import each other, be it types alone. It compares the folders that hold the files, not those above them.",
-      severity: "error",
-      scope: "folder",
-      from: {},
-      to: { circular: true },
-    },
-    {
-      name: "domain-is-pure",
-      comment: "Rules know no server, no storage and no network: they are tested without any.",
-      severity: "error",
-      from: { path: "^server/domain/" },
-      to: {
-        pathNot: [
-          "^server/domain/",
-          "^openapi/generated/",
-          "temporal-polyfill",
-          "us-federal-holidays",
-          "node_modules/uuid/",
-        ],
-      },
-    },
-    ...layerRules(),
-    {
-      name: "layers: in none",
-      comment: "Name the layer of this file, or of its folder, in SERVER_LAYERS.",
-      severity: "error",
-      from: { orphan: false, path: "^server/", pathNot: SERVER_LAYERS.flat().map(toPattern) },
-      to: {},
-    },
-    {
-      name: "distribution-apart",
-      comment:
-        "Only the store that wraps the plain one knows of distribution, and the command that distributes a database.",
-      severity: "error",
-      from: {
-        path: "^server/",
-        pathNot: "^server/storage/((store|distributed)\\.ts|citus/)|^server/operators/",
-      },
-      to: { path: "^server/storage/citus/" },
-    },
-    {
-      name: "webhooks-know-no-express",
-      severity: "error",
-      from: { path: "^server/(storage|webhooks|auth)/" },
-      to: { path: "node_modules/express" },
-    },
-    {
-      name: "storage-is-handed-in",
-      comment: "Handlers get storage from app.ts, and so import its types alone.",
-      severity: "error",
-      from: { path: "^server/(http|sandbox)/" },
-      to: { path: "^server/storage/", dependencyTypesNot: ["type-only"] },
-    },
-    {
-      name: "no-driver-outside-storage",
-      comment: "But the settings ask the driver how it reads the database's address.",
-      severity: "error",
-      from: { path: "^server/", pathNot: "^server/(storage/|config/database-url\\.ts$)" },
-      to: { path: "node_modules/(kysely|pg|@electric-sql)/" },
-    },
-    {
-      name: "client-stands-alone",
-      comment: "Merchants install the client without the server.",
-      severity: "error",
-      from: { path: "^client/" },
-      to: {
-        pathNot: ["^client/", "^openapi/generated/types\\.ts$", "node_modules/(openapi-fetch|fast-sha256)"],
-      },
-    },
-    {
-      name: "conformance-knows-no-server",
-      comment: "The conformance kit is for any server of the contract.",
-      severity: "error",
-      from: { path: "^test/conformance/" },
-      to: { path: "^server/" },
-    },
-    {
-      name: "kits-take-no-set-up",
-      comment:
-        "The conformance kit and the exam ship. Of the tests' helpers they take the local server alone.",
-      severity: "error",
-      from: { path: "^test/(conformance|certify|reporting)/" },
-      to: {
-        path: "^test/",
-        pathNot: ["^test/$1/", "^test/reporting/", "^test/helpers/network/local-server\\.ts$"],
-      },
-    },
-    {
-      name: "helpers-know-no-kit",
-      comment: "The kits take the local server from the helpers, so that nothing leads back.",
-      severity: "error",
-      from: { path: "^test/helpers/" },
-      to: { path: "^test/(conformance|certify|reporting|proofs)/" },
-    },
-    ...folderRules(),
+    forbid(
+      "no-cycles",
+      "Two modules that need each other, be it for a type, are one module, or three.",
+      {},
+      { circular: true },
+    ),
+    forbid(
+      "folders-one-way",
+      "Folders that import each other, be it types alone. It compares the folders that hold the files, not those above them.",
+      {},
+      { circular: true },
+      "folder",
+    ),
+    forbid(
+      "domain-is-pure",
+      "Rules know no server, no storage and no network: they are tested without any.",
+      { path: "^server/domain/" },
+      { pathNot: DOMAIN },
+    ),
+    ...layerRules,
+    forbid(
+      "layers: in none",
+      "Name the layer of this file, or of its folder, in SERVER_LAYERS.",
+      { orphan: false, path: "^server/", pathNot: SERVER_LAYERS.flat().map(toPattern) },
+      {},
+    ),
+    forbid(
+      "distribution-apart",
+      "Only the store that wraps the plain one knows of distribution, and the command that distributes a database.",
+      { path: "^server/", pathNot: "^server/storage/((store|distributed)\\.ts|citus/)|^server/operators/" },
+      { path: "^server/storage/citus/" },
+    ),
+    forbid(
+      "webhooks-know-no-express",
+      "Only http/ handles requests.",
+      { path: "^server/(storage|webhooks|auth)/" },
+      { path: "node_modules/express" },
+    ),
+    forbid(
+      "storage-is-handed-in",
+      "Handlers get storage from app.ts, and so import its types alone.",
+      { path: "^server/(http|sandbox)/" },
+      { path: "^server/storage/", dependencyTypesNot: ["type-only"] },
+    ),
+    forbid(
+      "no-driver-outside-storage",
+      "But the settings ask the driver how it reads the database's address.",
+      { path: "^server/", pathNot: "^server/(storage/|config/database-url\\.ts$)" },
+      { path: "node_modules/(kysely|pg|@electric-sql)/" },
+    ),
+    forbid(
+      "client-stands-alone",
+      "Merchants install the client without the server.",
+      { path: "^client/" },
+      { pathNot: CLIENT },
+    ),
+    forbid(
+      "conformance-knows-no-server",
+      "The conformance kit is for any server of the contract.",
+      { path: "^test/conformance/" },
+      { path: "^server/" },
+    ),
+    forbid(
+      "kits-take-no-set-up",
+      "The conformance kit and the exam ship. Of the tests' helpers they take the local server alone.",
+      { path: "^test/(conformance|certify|reporting)/" },
+      { path: "^test/", pathNot: KITS_OWN },
+    ),
+    forbid(
+      "helpers-know-no-kit",
+      "The kits take the local server from the helpers, so that nothing leads back.",
+      { path: "^test/helpers/" },
+      { path: "^test/(conformance|certify|reporting|proofs)/" },
+    ),
+    ...folderRules,
   ],
   options: {
     doNotFollow: { path: "node_modules" },
