@@ -84,7 +84,7 @@ const KINDS: Readonly<Record<string, string>> = {
 const STEPS: Readonly<Record<string, string>> = { properties: ".", responses: " ", headers: " header " };
 
 /** A readable name for the element at a path of a document. Steps that mean nothing to a reader are left out. */
-function locationName([first = "", second = "", third = "", ...rest]: readonly string[]): string {
+export function locationName([first = "", second = "", third = "", ...rest]: readonly string[]): string {
   const steps = rest.map((part, index) => {
     const holder = [third, ...rest][index] ?? "";
     if (holder in STEPS) return `${STEPS[holder]}${part}`;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
+import { locationName } from "../../openapi/diff/law.ts";
 import { type Contract, readContract, type Source } from "../../openapi/document/contract.ts";
 import { headingsOf } from "../../openapi/document/headings.ts";
-import { locationName } from "../../openapi/document/location-name.ts";
 import { isNode, type Node, walk } from "../../openapi/document/node.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
@@ -140,9 +140,11 @@ export function citationsIn(document: Node): { name: string; ids: string[] }[] {
       (key === "x-source" || (key === "source" && /x-(transitions|waiting-period)/.test(path.join())));
     const isValue = Array.isArray(part) && path.at(-2) === "x-enum-source";
     if (!isList && !isValue) return [];
-    const holder = isValue ? [...path.slice(0, -2), `=${key}`] : path.slice(0, -1);
+    const holder = path.slice(0, isValue ? -2 : -1);
+    const row = holder.at(-2) === "x-transitions" ? ` transition ${Number(holder.at(-1)) + 1}` : "";
+    const name = locationName(row ? holder.slice(0, -1) : holder);
     const ids = (part as Source[]).flatMap((source) => [idOf(source), ...fillsOf(source)]);
-    return [{ name: locationName(holder), ids }];
+    return [{ name: `${name}${isValue ? ` ${key}` : row}`, ids }];
   });
 }
 
