@@ -45,7 +45,6 @@ export const PACKAGES = {
       "ajv-formats",
       "content-type", // which express-openapi-validator requires: Node 22.13 can't while it imports the same
       "express-openapi-validator",
-      "junit-report-builder",
       "kysely",
       "temporal-polyfill",
       "undici",
