@@ -45,6 +45,7 @@ export const PACKAGES = {
       "ajv-formats",
       "content-type", // which express-openapi-validator requires: Node 22.13 can't while it imports the same
       "express-openapi-validator",
+      "junit-report-builder",
       "kysely",
       "temporal-polyfill",
       "undici",
