@@ -20,7 +20,7 @@ const SOURCES = [
   "client/README.md",
   "openapi/{,sandbox/}*.md",
   "openapi/generated/*.yaml",
-  "openapi/document/*.ts",
+  "openapi/{document,diff}/*.ts",
   "scripts/{command,docs}/*.ts",
   "node_modules/{@redocly/cli,vitepress}/package.json",
 ];
