@@ -40,7 +40,7 @@ export function locate(document: unknown, pointer: string, hops = 0): Found | un
   return found;
 }
 
-/** A copy of the document as OpenAPI 3.1 says it, where 3.0 says the same in other words. */
+/** A copy of the document in which the spellings of OpenAPI 3.0, such as `nullable`, are those of 3.1. */
 export const toOpenApi31 = (document: unknown) =>
   translate(document, String(memberOf(document, "openapi")).startsWith("3.0"));
 
@@ -60,7 +60,7 @@ function translate(value: unknown, isOld: boolean): unknown {
   return node;
 }
 
-/** The second document, in which all that is the same as in the first, with what it refers to, is the same object. */
+/** The second document, which reuses the first one's object wherever it and its references are equal, so that `===` means unchanged. */
 export function share(base: unknown, revision: unknown): unknown {
   const textOf = (value: unknown) => JSON.stringify(value) ?? "";
   const referencesIn = (text: string) =>

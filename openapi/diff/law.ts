@@ -12,7 +12,7 @@ export type Use = { readonly name: string; readonly party: Party; readonly direc
 export type Party = "callers" | "receivers";
 export type Direction = "request" | "response";
 
-/** The law: fewer values break those who write them, more values those who read them. */
+/** The law: allowing fewer values breaks writers, allowing more breaks readers. */
 export function levelOf(effect: Effect, direction: Direction): Level {
   if (effect === "none") return "patch";
   if (effect === "extended") return "minor";
@@ -30,7 +30,7 @@ export type Finding = {
   readonly effect: Effect;
   readonly what: string;
   readonly level: Level;
-  /** A value that is valid for the first and not for the second breaks somebody. */
+  /** A value that is valid for the first schema and not for the second breaks somebody. */
   readonly schemas?: readonly [valid: Schema, invalid: Schema];
   /** It breaks somebody even where there is no such value. */
   readonly isPromise?: boolean;
@@ -47,7 +47,7 @@ export type Change = Pick<Finding, "pointer" | "effect" | "level"> & {
   readonly concerned?: string;
   /** Nothing shows that it is compatible, and nothing that it isn't. */
   readonly isAssumed: boolean;
-  /** A value that was accepted and isn't, or that was never sent and can be; absent where trying found none. */
+  /** An example: accepted before and refused now, or newly possible in a response. Absent where trying found none. */
   readonly value?: { readonly is: unknown };
 };
 

@@ -8,14 +8,13 @@ import { all, fulfils, has, not, part, RANGES, TYPES, typeOf, values } from "./f
 import type { Schema } from "./schema.ts";
 
 /**
- * Whether every value that is valid for `sub` is proven to be valid for `sup`, too: no case is left in which a value is valid for one
- * and not for the other. Yes is certain; no means that nothing here proves it. A field that an open object of type `object` doesn't
- * declare counts as not sent.
+ * Whether it is proven that every value valid for `sub` is valid for `sup`, too. Yes is certain; no means that nothing here proves it.
+ * A field that an open object of type `object` doesn't declare counts as never sent.
  */
 export const isContained = (sub: Schema, sup: Schema) => isImpossible(difference(sub, sup));
 export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(fulfils(sup, true))]);
 
-/** A proof is abandoned after so many steps. Parts that are so deep are looked at later. */
+/** After this many steps, the proof gives up and says no. Parts that are this deep are looked at later. */
 const STEPS = 20_000;
 const DEPTH = 20;
 /** What is assumed until something contradicts it: a part that needs a part of the same kind never ends. */
@@ -70,7 +69,7 @@ function isRefuted(proof: Proof, formula: Term): boolean {
   return false;
 }
 
-/** The cases in which a value of a type may fulfil a formula, as far as nothing contradicts them. */
+/** The cases in which a value of a type may fulfil a formula, but for those that contradict themselves. */
 export function* casesOf(proof: Proof, type: Type, formula: Formula): Generator<Case> {
   const start: Case = { type, yes: new Set(), no: new Set(), open: [], later: [] };
   if (assume(start, formula)) yield* split(proof, start);
@@ -111,7 +110,7 @@ function contradictsBounds(own: Case): boolean {
 }
 
 const WIDER: Readonly<Record<string, string>> = { int32: "int64", float: "double" };
-/** Whether a denied keyword follows from another one. */
+/** Whether a keyword that must fail is implied by one that must hold. */
 function contradictsDenied(own: Case): boolean {
   return [...own.no].some(({ is, of: denied }) =>
     [...own.yes].some(({ is: keyword, of: value }) => {
@@ -159,7 +158,7 @@ function compile({ is, of }: Term): ValidateFunction | undefined {
 const isOf = (proof: Proof, key: Key, keys: Formula) =>
   refutes(proof, all([typeof key === "object" ? key : values([key]), not(keys)]));
 
-/** Where a part may be that exists somewhere: all names that nothing mentions are alike, and so are all further items. */
+/** The keys to try for a part that must exist under some key: one unmentioned name and one further item stand for all others. */
 function placesOf(proof: Proof, own: Case, { parts: [keys = true, formula = true] }: Term): Formula[] {
   const others = own.type === "array" ? [furtherIndex(own)] : otherNames(own, keys);
   const places = [...mentioned(own).filter((key) => !isOf(proof, key, not(keys))), ...others];
@@ -195,7 +194,7 @@ function contradictsParts(proof: Proof, own: Case): boolean {
   if (isMiscounted) return true;
   const isClosed = [...own.yes].some(({ is }) => is === "parts");
   if (own.open.length > 0 || isClosed || settings(own, "described").length === 0) return false;
-  // What an open object doesn't declare, nobody sends: a promise about it can only be broken by forbidding it.
+  // Undeclared fields are taken as never sent, so only forbidding one breaks anybody.
   const declared = settings(own, "has", "part");
   const isUndeclared = ({ is, of, parts: [formula = true] }: Term) =>
     is === "broken" && !declared.includes(of) && !refutes(proof, formula);
@@ -203,7 +202,7 @@ function contradictsParts(proof: Proof, own: Case): boolean {
 }
 
 const STRING = fulfils({ type: "string" });
-/** Names that nothing mentions, of a kind: one for each that is distinguished, and one for all the rest. */
+/** Unmentioned names: one for each pattern of keys, and one that matches none. */
 function otherNames(own: Case, keys: Formula): Key[] {
   const known = mentioned(own).filter((key) => typeof key !== "object");
   const base = all([STRING, keys, not(values([...known, `\0${own.yes.size}`]))]);

@@ -6,15 +6,15 @@ import { isContained } from "./proof.ts";
 import { type Located, referred, type Schema, unify } from "./schema.ts";
 
 type Pair = readonly [base: Located, revision: Located];
-/** What is found in a schema, and in the schemas inside it that apply to other values. */
+/** The findings of this schema, and of the schemas of its items and fields. */
 type Compared = { readonly findings: Finding[]; readonly inner: Compared[]; total?: readonly Finding[] };
 type Walk = Compared & { readonly use: Use; readonly seen: Set<unknown> };
 
 const compared = new WeakMap<object, Map<string, Compared>>();
 
 /**
- * Every difference between two schemas, rated by whom it affects. Keywords are rated one by one; then the whole has the last word:
- * if it provably breaks nobody, no keyword does, and if that isn't proven, something is major.
+ * Every difference between two schemas, rated by whom it affects. Keywords are rated one by one. If the whole change is proven
+ * compatible, none of them stays major; if it isn't, at least one is.
  */
 export function compareSchemas(pair: Pair, use: Use): Finding[] {
   if (pair[0].schema === pair[1].schema) return [];
@@ -44,10 +44,10 @@ function withVerdict(pair: Pair, use: Use, whole: Compared): Finding[] {
   if (isContained(...schemas))
     return findings.map((one) => ({ ...one, level: isDecided(one) ? "minor" : one.level }));
   if (findings.some(({ level }) => level === "major")) return findings;
-  const what = "changed, and nothing proves that this breaks nobody";
+  const what = "changed, and not proven to be compatible";
   return [...findings, { pointer: pair[1].pointer, what, effect: "unknown", level: "major", schemas }];
 }
-/** The schema that values are written for, and the one that has to take them. */
+/** The writer's schema and the reader's schema. */
 const inOrder = (base: Schema, revision: Schema, { direction }: Use) =>
   direction === "request" ? ([base, revision] as const) : ([revision, base] as const);
 
@@ -88,7 +88,7 @@ function follow(one: Located): Located {
 /** Keywords that are rated together, and those whose parts are compared one by one. */
 const PARTNERS = [["if", "then", "else"], ["contains", "minContains", "maxContains"], ["prefixItems", "items"], ["const", "enum"]]; // biome-ignore format: one line
 const WALKED = ["items", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"];
-/** Some keywords of a schema as a schema. */
+/** The schema reduced to these keywords. */
 const only = (node: Node, keywords: readonly string[]) =>
   unify(Object.fromEntries(membersOf(node).filter(([name]) => keywords.includes(name))));
 
@@ -126,7 +126,7 @@ function compare(walk: Walk, pair: Pair, whole: Pair): void {
 /** Keywords that limit no values, and yet promise something. */
 const PROMISES: Readonly<Record<string, (before: unknown, after: unknown, use: Use) => Effect[]>> = {
   deprecated: () => ["extended"],
-  /** What it means that a field is left out. Who reads a value knows what was sent. */
+  /** A default says what a missing field means, which matters in requests alone. */
   default: (before, _after, { direction }) =>
     direction === "response" ? [] : [before === undefined ? "extended" : "changed"],
   /** Which schema a value of the tag means; without a mapping, the branches say so. */
@@ -166,7 +166,7 @@ function compareProperties(walk: Walk, pair: Pair, whole: Pair): void {
     // Programs that build on a field miss it, even where an open object still takes it.
     else if (old) rate(isThere ? `field is ${hidden} now` : "field removed", "changed", true);
     else if (isContained(is.schema, false)) rate("field forbidden", "tightened");
-    // Nobody has promised what an open object doesn't declare, so that no value of the field can break.
+    // An open object never promised this field, so adding it breaks nobody.
     else rate("field added", schemasAround(whole[0]).some(isClosed) ? "loosened" : "extended");
   }
 }

@@ -173,7 +173,7 @@ function copyEvent(document: Node, known: string, name: string): Edit[] {
   ];
 }
 
-/** A further event follows events of any status of its resource, and has the data of those. */
+/** A further event has the data of its resource's other events, without values that are fixed there. */
 function withoutConstants(data: Node): Node {
   const properties = members(data.properties).map(([name, { const: constant, ...property }]) => [
     name,
@@ -200,7 +200,7 @@ function nameEvents(document: Node, events: ReadonlyMap<string, string>): Edit[]
     });
 }
 
-/** Only objects that callers alone write: a reader of a closed object may refuse another member. */
+/** Only objects used in requests and nowhere else: a reader of a closed object may refuse another member. */
 function growRequests(schemas: readonly Used[], draw: Draw): Grown[] {
   const written = schemas.filter(
     ({ schema, sides }) => schema.type === "object" && [...sides].join() === "request",

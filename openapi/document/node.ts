@@ -24,7 +24,7 @@ export function follow(document: Node, part: unknown): Node {
   return isNode(target) ? target : {};
 }
 
-/** Finds the part at a pointer after following references, and its own pointer; undefined when there is none. */
+/** Finds the part at a pointer after following references, and its own pointer; `part` is undefined when there is none. */
 export function find(document: Node, pointer: string): [pointer: string, part: unknown] {
   const part = valueAt(document, pointer);
   return isReference(part) ? find(document, part.$ref.slice(1)) : [pointer, part];
@@ -61,8 +61,8 @@ const FREE_NAMES = [
 ];
 
 /**
- * Walks all parts of a document in its order, each before its own parts, and follows no references. Members named in `skip`
- * are left out: `examples` hold data, in which a member such as `x-source` means nothing. A field may have such a name, too.
+ * Walks all parts of a document depth first, parents first, and follows no references. Members named in `skip`
+ * are left out: `examples` hold data, in which a member such as `x-source` means nothing. A field of such a name is not skipped.
  */
 export function* walk(
   document: unknown,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
 import { CheckFailure, type Sent } from "../reporting/exchange.ts";
 
-/** A call exactly as it is sent: path and headers are not changed, as `fetch` would do. */
+/** A call exactly as it is sent: unlike `fetch`, it changes neither path nor headers. */
 export type WireCall = {
   readonly method: string;
   /** The path below the address of the service. */
@@ -62,7 +62,7 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
 }
 
-/** How often a call is repeated that a service refuses because of its rate limit. */
+/** The most repeats of a call that gets 429. */
 const MAX_WAITS = 10;
 const MAX_WAIT_SECONDS = 30;
 
@@ -75,7 +75,7 @@ export async function retryWhileLimited<Taken extends { status: number; headers:
     const response = await send();
     if (response.status !== 429) return response;
     if (waits === MAX_WAITS) {
-      const received = `429 also after waiting ${MAX_WAITS} times`;
+      const received = `still 429 after ${MAX_WAITS} waits`;
       throw new CheckFailure("a response other than 429", { sent, received, timedOut: true });
     }
     await pause(1000 * Math.min(secondsIn(response.headers.get("retry-after")) ?? 1, MAX_WAIT_SECONDS));
