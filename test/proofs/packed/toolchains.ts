@@ -66,24 +66,38 @@ test("calls the sandbox", async () => {
   expect((await client.refunds.issue(request)).paymentStatus).toBe("AUTHORIZED");
   await expect(client.refunds.issue(request)).rejects.toBeInstanceOf(ProblemError);
   await expect(sandbox.payments.get("pay_none")).rejects.toBeInstanceOf(SandboxCallError);
-  const event = { type: "account.linked", timestamp: "2026-11-25T05:00:00.000Z", sequence: 1, data: { accountId: "a" } };
-  const { body, headers } = signWebhook(event, "a secret of Jest");
-  expect(verifyWebhook(body, headers, "a secret of Jest").type).toBe(event.type);
+  const { body, headers } = signWebhook(
+    { type: "account.linked", timestamp: "2026-11-25T05:00:00.000Z", sequence: 1, data: { accountId: "a" } }, "a secret of Jest");
+  expect(verifyWebhook(body, headers, "a secret of Jest").type).toBe("account.linked");
   await sandbox.close();
 }, 240_000);
 `;
 
-/** Jest in its default set-up. */
-const jests = ["jest@29.7.0", "jest@30.5.2"].map((name) => ({
-  name,
-  async use(folder: string) {
-    const tools = await installTools(`toolchains/${name.replaceAll(/\W+/g, "-")}`, [name]);
-    const own = await openCommonJs(folder);
-    await writeFile(join(own, "plain.test.js"), JEST_TEST);
-    const args = ["--rootDir", own, "--config", JSON.stringify({ testMatch: ["**/plain.test.js"] })];
-    await run(process.execPath, [join(tools, "jest/bin/jest.js"), ...args], own);
-  },
-}));
+const GLOBALS =
+  "declare const test: (name: string, run: () => Promise<void>, limitMs: number) => void; declare const expect: any;";
+const TYPED_TEST = GLOBALS + JEST_TEST.replace(/const (.*) = require\((".*")\);/g, "import $1 from $2;");
+
+/** Jest in its default set-up, with types by ts-jest when that is among the packages. */
+const jests = [["jest@29.7.0"], ["jest@30.5.2"], ["jest@30.5.2", "ts-jest@29.4.15", "typescript@5.9.3"]].map(
+  (packages) => ({
+    name: packages.join(" and "),
+    async use(folder: string) {
+      const tools = await installTools(`toolchains/${packages.join("-").replaceAll(/\W+/g, "-")}`, packages);
+      const own = await openCommonJs(folder);
+      const compilerOptions = { strict: true, target: "es2022", module: "commonjs", types: [] };
+      await writeFile(join(own, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+      const isTyped = packages.length > 1;
+      const file = isTyped ? "typed.test.ts" : "plain.test.js";
+      await writeFile(join(own, file), isTyped ? TYPED_TEST : JEST_TEST);
+      const settings = {
+        testMatch: [`**/${file}`],
+        ...(isTyped && { transform: { "\\.ts$": join(tools, "ts-jest") } }),
+      };
+      const args = ["--rootDir", own, "--config", JSON.stringify(settings)];
+      await run(process.execPath, [join(tools, "jest/bin/jest.js"), ...args], own);
+    },
+  }),
+);
 
 const ENTRY = "browser.js";
 
