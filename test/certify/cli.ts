@@ -9,7 +9,7 @@ import { endHooks } from "./hooks.ts";
 import { type Command, readCommand } from "./options.ts";
 import { examineReceiver, receiverChecks } from "./receiver/examine-receiver.ts";
 
-const NAME = isPackaged ? "npx @refund-contract/certify" : "npm run proof -- certify";
+const NAME = isPackaged ? "npx --no @refund-contract/certify" : "npm run proof -- certify";
 
 /** Only when it is used: with the sandbox it loads a whole server. */
 const importCaller = () => import("./caller/examine-caller.ts");

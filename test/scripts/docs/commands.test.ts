@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PROOFS } from "../../../scripts/command/proofs.ts";
@@ -19,6 +20,19 @@ test("README.md lists every command once, in a line, and every proof, whose file
   expect(listed.length).toBeLessThanOrEqual(16);
   expect(Object.values(files).filter((file) => !existsSync(file))).toEqual([]);
   expect(Object.keys(files).filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("no page and no message fetches a package of ours by its name, which nobody owns in the registry yet", () => {
+  const tracked = execFileSync("git", ["ls-files", "*.md", "*.ts", "*.tsx", "*.yml", "*.json"], {
+    encoding: "utf8",
+  });
+  const unsafe = /(npx (?!--no )|npm (i|install|exec)( -\S+)* )(@refund-contract|openapi-law)/;
+  const found = tracked
+    .trim()
+    .split("\n")
+    .filter((file) => unsafe.test(readFileSync(file, "utf8")));
+
+  expect(found).toEqual([]);
 });
 
 describe("CONTRIBUTING.md", () => {

@@ -142,7 +142,7 @@ describe("the commands of the packages", () => {
     expect(unknown).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringContaining("npx @refund-contract/"),
+      stderr: expect.stringContaining("npx --no @refund-contract/"),
     });
     sandbox.kill("SIGTERM");
     expect(await sandbox.exit).toMatchObject({ code: 0, stderr: "" });

@@ -9,7 +9,7 @@ import { createTempDir } from "../../helpers/temp-dir.ts";
 
 const FIELD = '"softDescriptor":{';
 
-describe("npx @refund-contract/sandbox diff", () => {
+describe("the command diff of the sandbox", () => {
   const server = useTestServer();
   const folder = forSuite(createTempDir);
 
