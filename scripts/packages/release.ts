@@ -11,7 +11,6 @@ import { PACKAGE_NAMES } from "./sources.ts";
 
 const BUNDLE = join(ROOT, "openapi/generated/openapi.yaml");
 /** The project and its workspaces, by their names in the lockfile, which repeats their versions. */
-const PACKAGES = ["", "client", "server/sandbox", "server", "test/conformance", "test/certify"];
 const LOCK = "package-lock.json";
 
 /**
@@ -30,13 +29,15 @@ export function nextVersion(changelog: string, released: readonly string[]): str
 
 /** Writes the version into every package of the project at `root`, and into its lockfile. */
 export async function writeVersion(root: string, version: string): Promise<void> {
-  for (const name of PACKAGES) {
+  const { workspaces } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const packages = ["", ...workspaces];
+  for (const name of packages) {
     const path = join(root, name, "package.json");
     const text = await readFile(path, "utf8");
     await replaceFile(path, text.replace(/^( {2}"version": )"[^"]+"/m, `$1"${version}"`));
   }
   const lock = JSON.parse(await readFile(join(root, LOCK), "utf8"));
-  for (const part of [lock, ...PACKAGES.map((name) => lock.packages[name])]) part.version = version;
+  for (const part of [lock, ...packages.map((name) => lock.packages[name])]) part.version = version;
   await replaceFile(join(root, LOCK), `${JSON.stringify(lock, null, 2)}\n`);
 }
 

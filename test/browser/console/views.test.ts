@@ -45,6 +45,7 @@ async function createBusyMerchant(): Promise<{ merchant: Merchant; routes: reado
 describe("every view", () => {
   test.each(["light", "dark"] as const)(
     "in %s, full and empty, wide and narrow, has no violation that axe finds, and fits",
+    { timeout: 60_000 },
     async (colorScheme) => {
       const { merchant, routes } = await createBusyMerchant();
       const empty = await createSandboxMerchant(suite.server);

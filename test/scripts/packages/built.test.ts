@@ -76,7 +76,9 @@ describe.each(BUILT_NAMES)("the package %s", (name) => {
   });
 });
 
-test("the server's lockfile has what this project is tested with, and the Containerfile installs all of that and no Node", async () => {
+test("the server's lockfile has what this project is tested with, and the Containerfile installs all of that and no Node", {
+  timeout: 60_000,
+}, async () => {
   const folder = join(await folderOfTest(), "server");
   await cp(packages.packageFolder("server"), folder, { recursive: true });
   const read = async (path: string) => JSON.parse(await readFile(path, "utf8"));
@@ -124,7 +126,8 @@ const OF_OTHER_PROGRAMS = {
   },
 };
 
-describe("the commands of the packages", () => {
+// Each compiles, or starts programs that load everything anew.
+describe("the commands of the packages", { timeout: 60_000 }, () => {
   test("start a sandbox that takes refunds, serves docs and console, passes the kit, and stops", async () => {
     await using sandbox = await spawnServer({
       command: [...(await packages.command("sandbox")), "--port", "0"],

@@ -85,7 +85,7 @@ async function live(real: Real, begin: number, life: Life): Promise<void> {
 }
 
 describe.each(engines)("random lives of refunds on %s", (engine) => {
-  test("end the same in the servers and in the model", async () => {
+  test("end the same in the servers and in the model", { timeout: 15_000 + 100 * COMMANDS }, async () => {
     const real = await createReal(engine);
     try {
       const property = fc.asyncProperty(beginning, commands, (begin, life) => live(real, begin, life));
