@@ -543,7 +543,7 @@ export interface components {
              */
             url: string;
             /**
-             * @description Your secret. It signs the deliveries, so that you can verify where they come from. It is stored encrypted, and never returned.
+             * @description Your secret. It signs the deliveries, so that you can verify where they come from. It is never returned.
              *     If valid base64 follows `whsec_`, the key is the decoded bytes; otherwise it is the UTF-8 bytes of the whole text. Use at least
              *     32 random characters.
              */

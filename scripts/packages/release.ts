@@ -10,7 +10,7 @@ import { run } from "./run-program.ts";
 import { PACKAGE_NAMES } from "./sources.ts";
 
 const BUNDLE = join(ROOT, "openapi/generated/openapi.yaml");
-/** The project and its workspaces, by their names in the lockfile, which repeats their versions. */
+/** It repeats the versions of the project and its workspaces. */
 const LOCK = "package-lock.json";
 
 /**
