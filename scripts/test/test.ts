@@ -25,7 +25,7 @@ const longSteps: readonly Step[] = [
     env: { MODEL_COMMANDS: "2000" },
   },
   proof("clients of other generators", "generators"),
-  proof("faults, five rounds", "faults", "--rounds", "5"),
+  proof("faults, one round", "faults", "--rounds", "1"),
   proof("a cluster of PostgreSQL, where Citus is installed", "engines"),
   proof("the packages, installed into empty folders", "packed"),
 ];
