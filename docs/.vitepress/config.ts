@@ -66,7 +66,7 @@ export default defineConfig({
   markdown: {
     anchor: { slugify: toAnchor },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    languageAlias: { haproxy: "nginx", mjs: "js" },
+    languageAlias: { mjs: "js" },
     config(markdown) {
       const { code_inline, fence } = markdown.renderer.rules;
       // Indented code is shown as fenced code is, which the keyboard can scroll.

@@ -171,9 +171,10 @@ function isWeak(algorithm: Partial<RsaKeyAlgorithm>): boolean {
   return modulusLength < LEAST_RSA_BITS || exponent < 3n || exponent % 2n === 0n;
 }
 
+/** So many that a sound key looks broken once in 200 million. */
 const SMALL_PRIMES = [
   3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107,
-  109, 113,
+  109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
 ];
 
 /** Whether anybody could compute the private key (CVE-2017-15361): modulo each small prime, `n` is a power of 65537. */
