@@ -1,6 +1,7 @@
 -- Read everything but the audit; secrets are encrypted.
 select * from payments, subscriptions;
--- Issue refunds for any merchant, up to the amounts of payments, and authorize them before they are due: they are paid.
+-- Issue refunds for any merchant, up to the amounts of payments, and authorize them before they are due: they are paid, and `check`
+-- names those that were not due, or have no event.
 insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, history, sequence, created_at)
   values ('rfd_stolen', 'acme', 'REFUND', 'AUTHORIZED', 1, 'stolen', 'pay_1', '[{"status": "AUTHORIZED"}]', 1, now());
 update payments set status = 'AUTHORIZED', history = history || '{"status": "AUTHORIZED"}', sequence = sequence + 1
@@ -11,7 +12,7 @@ insert into events values ('evt_stolen', 'acme', 'refund.authorized', 'rfd_stole
 insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at) values ('msg_stolen', 'evt_stolen', 'acme', 'sub_x', now());
 insert into subscriptions (subscription_key, merchant, url, secret_ciphertext, type, details, created_at)
   values ('sub_stolen', 'acme', 'https://example.com', '', 'ALL', '{}', now());
--- Stop what a server does: deliveries, subscriptions, limits of rates, and everything, by locks or a hold of all refunds.
+-- Stop what a server does: deliveries, which `check` names, subscriptions, limits of rates, and everything, by locks or a hold.
 update deliveries set state = 'EXHAUSTED', due_at = null, leased_until = null, sending = false where state = 'PENDING';
 update subscriptions set ended_at = now(), secret_ciphertext = null, old_secret_ciphertext = null where ended_at is null;
 update rate_limits set full_at = now();

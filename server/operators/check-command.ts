@@ -6,11 +6,8 @@ import {
   findDifferences,
   findRange,
   findWrongStates,
-  readErasedPayments,
-  readErasures,
-  saveCheck,
-  toKey,
 } from "../storage/operators/check.ts";
+import { readErasedPayments, readErasures, saveCheck, toKey } from "../storage/operators/check-results.ts";
 import { compareRights } from "../storage/operators/rights.ts";
 import type { AdminContext, RunWork } from "./context.ts";
 import { count } from "./output.ts";
@@ -85,9 +82,11 @@ type Erased = {
 /** Whether an event is missing because it was erased on request. */
 function isErased(difference: Difference, { merchants, payments }: Erased): boolean {
   const { merchant, missing_since: at, missing_sequence: sequence } = difference;
-  if (at === null || sequence === null) return false;
+  if (!at || !sequence) return false;
   const before = merchants.get(merchant);
-  return (before !== undefined && at < before) || sequence <= (payments.get(toKey(difference)) ?? 0);
+  return (
+    (before !== undefined && new Date(at) < before) || sequence <= (payments.get(toKey(difference)) ?? 0)
+  );
 }
 
 function toLine({ merchant, id, what, found, expected }: Difference): string {

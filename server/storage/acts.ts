@@ -8,7 +8,7 @@ import type { Db } from "./database/tables.ts";
 import { repeatAfterConflicts } from "./database/unavailable.ts";
 import { advance, claimMode, readOffset } from "./deployment.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
-import { readLastCheck } from "./operators/check.ts";
+import { readLastCheck } from "./operators/check-results.ts";
 import { reconcileRefund } from "./operators/reconcile.ts";
 import { authorizeRefunds, findDue } from "./payments/due-refunds.ts";
 import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/high-water-mark.ts";

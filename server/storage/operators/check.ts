@@ -1,7 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
+import { refundDueAt } from "../../domain/business-days.ts";
 import { ORIGINAL_TRANSITIONS, REFUND_TRANSITIONS } from "../../domain/refunds.ts";
+import { RETRY_STEPS_MS } from "../../domain/retry-schedule.ts";
 import type { Db } from "../database/tables.ts";
 import { isByHand } from "./audit.ts";
+import { firstIdAt } from "./rights.ts";
 
 /** A value of a record that contradicts others. */
 export type Difference = {
@@ -12,10 +15,9 @@ export type Difference = {
   readonly found: string;
   /** What the other records say. */
   readonly expected: string;
-  /** When the event that is missing happened (domain time); null for any other difference. */
-  readonly missing_since: Date | null;
-  /** Its number; null for any other difference. */
-  readonly missing_sequence: number | null;
+  /** When the event that is missing happened (domain time, as its history says), and its number; none for any other difference. */
+  readonly missing_since?: string | null;
+  readonly missing_sequence?: number | null;
 };
 
 /** The records whose ids lie in a range: after the first, and up to the last unless that is undefined. */
@@ -46,7 +48,7 @@ export async function findRange(
   return { ...range, records: counted.rows[0]?.records ?? 0 };
 }
 
-function isIn({ after, upTo }: IdRange, id: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isIn({ after, upTo }: IdRange, id: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(${id} > ${after} ${upTo === undefined ? sql`` : sql`and ${id} <= ${upTo}`})`;
 }
 
@@ -68,20 +70,18 @@ export async function findDifferences(
           compareOriginals(range),
           compareHistories(range),
           compareEvents(range, eventsSince),
-          ...(plain ? [comparePayouts(range), compareRecord(range)] : []),
+          ...(plain ? [compareFanOut(range, eventsSince), comparePayouts(range), compareRecord(range)] : []),
         ]
       : [compareDeliveries(range)];
-  const found: Difference[] = [];
+  const found = plain && table === "payments" ? await compareWaits(db, range) : [];
   for (const comparison of comparisons) found.push(...(await comparison.execute(db)).rows);
   return found;
 }
 
-const NOT_MISSING = sql`null::timestamptz as missing_since, null::integer as missing_sequence`;
-
 function compareSums(range: IdRange): RawBuilder<Difference> {
   return sql<Difference>`
     select p.merchant, p.payment_id as id, 'refunded_cents' as what, p.refunded_cents::text as found,
-      coalesce(refund.cents, 0) || ' by its refunds, at most ' || p.amount_cents as expected, ${NOT_MISSING}
+      coalesce(refund.cents, 0) || ' by its refunds, at most ' || p.amount_cents as expected
     from payments p
     left join (
       select original_payment_id, merchant, sum(amount_cents) as cents from payments
@@ -98,7 +98,7 @@ function compareOriginals(range: IdRange): RawBuilder<Difference> {
     select r.merchant, r.payment_id as id, 'status' as what,
       r.status || case when r.due_at is null then '' else ' with a due date' end as found,
       'one that fits ' || coalesce(r.original_payment_id, 'no payment') || ', which is '
-        || coalesce(o.kind || ' ' || o.status, 'missing') as expected, ${NOT_MISSING}
+        || coalesce(o.kind || ' ' || o.status, 'missing') as expected
     from payments r
     left join payments o on o.payment_id = r.original_payment_id and o.merchant = r.merchant
     where ${isIn(range, sql`r.payment_id`)} and r.kind = 'REFUND' and not coalesce(case r.status
@@ -113,13 +113,12 @@ const TRANSITIONS = [...ORIGINAL_TRANSITIONS, ...REFUND_TRANSITIONS].map(({ from
 function compareHistories(range: IdRange): RawBuilder<Difference> {
   return sql<Difference>`
     select merchant, payment_id as id, 'status' as what, status as found,
-      coalesce(history -> -1 ->> 'status', 'none') || ' by its history' as expected, ${NOT_MISSING}
+      coalesce(history -> -1 ->> 'status', 'none') || ' by its history' as expected
     from payments
     where ${isIn(range, sql`payment_id`)} and history -> -1 ->> 'status' is distinct from status
     union all
     select p.merchant, p.payment_id, 'history',
-      (p.history -> n - 1 ->> 'status') || ' ' || (p.history -> n ->> 'status'), 'a transition that there is',
-      ${NOT_MISSING}
+      (p.history -> n - 1 ->> 'status') || ' ' || (p.history -> n ->> 'status'), 'a transition that there is'
     from payments p cross join lateral generate_series(1, jsonb_array_length(p.history) - 1) as n
     where ${isIn(range, sql`p.payment_id`)}
       and (p.history -> n - 1 ->> 'status') || ' ' || (p.history -> n ->> 'status') <> all(${TRANSITIONS}::text[])`;
@@ -139,7 +138,7 @@ function compareEvents(range: IdRange, eventsSince: Date): RawBuilder<Difference
     from (
       select p.merchant, p.payment_id, n - jsonb_array_length(p.history) + p.sequence as sequence,
         case p.kind when 'DEBIT' then 'payment.' else 'refund.' end || lower(p.history -> n::integer - 1 ->> 'status') as type,
-        (p.history -> n::integer - 1 ->> 'at')::timestamptz as at,
+        p.history -> n::integer - 1 ->> 'at' as at,
         p.sequence > jsonb_array_length(p.history) and n < jsonb_array_length(p.history) as elsewhere
       from payments p cross join lateral generate_series(1, jsonb_array_length(p.history)) as n
       where ${isIn(range, sql`p.payment_id`)} and n - jsonb_array_length(p.history) + p.sequence >= 1
@@ -149,7 +148,53 @@ function compareEvents(range: IdRange, eventsSince: Date): RawBuilder<Difference
       where ${isIn(range, sql`resource_id`)} and split_part(type, '.', 1) in ('payment', 'refund')
     ) as e on e.resource_id = status.payment_id and e.merchant = status.merchant and e.sequence = status.sequence
     where e.type is distinct from status.type
-      and (e.event_id is not null or (status.at >= ${eventsSince}::timestamptz and not status.elsewhere))`;
+      and (e.event_id is not null
+        or coalesce(status.at, '~') collate "C" >= ${eventsSince.toISOString()} and not status.elsewhere)`;
+}
+
+/** Each event has a delivery for each subscription that it matches (D20a); one that began or ended in its minute may have none. */
+function compareFanOut(range: IdRange, eventsSince: Date): RawBuilder<Difference> {
+  return sql<Difference>`
+    select e.merchant, e.resource_id as id, 'event ' || e.sequence || ' for ' || s.subscription_key as what,
+      'not to be delivered' as found, 'delivered until it is past retention' as expected,
+      to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as missing_since, e.sequence as missing_sequence
+    from events e join subscriptions s on s.merchant = e.merchant
+      and s.created_at < e.occurred_at - interval '1 minute'
+      and coalesce(s.ended_at > e.occurred_at + interval '1 minute', true)
+      and (s.type = 'ALL' or array[e.type, case split_part(e.type, '.', 1) when 'refund' then 'PAYMENT'
+        else upper(split_part(e.type, '.', 1)) end] && s.details)
+    where ${isIn(range, sql`e.resource_id`)} and e.occurred_at >= ${eventsSince}::timestamptz and not exists (
+      select from deliveries d where d.merchant = e.merchant and d.event_id = e.event_id
+        and d.subscription_key = s.subscription_key and d.webhook_id >= 'msg_' || substr(e.event_id, 5, 18)
+        and d.webhook_id < 'msg_' || substr(e.event_id, 5, 18) || '~')`;
+}
+
+/**
+ * A refund is authorized and published when its wait is over (D16), by a clock with which that of its server agrees (D30). The time in
+ * the event's id is the server's.
+ */
+async function compareWaits(db: Db, range: IdRange): Promise<Difference[]> {
+  type Authorization = { settledAt: Date; at: string | null; publishedAt: Date | null; ahead: boolean };
+  const { rows } = await sql<Authorization & Pick<Difference, "merchant" | "id">>`
+    select r.merchant, r.payment_id as id, o.settled_at as "settledAt", entry ->> 'at' as at,
+      case when production then to_timestamp(f.position / 1000000.0) end as "publishedAt", production and exists (
+        select from events e where e.resource_id = r.payment_id and e.merchant = r.merchant and e.type = 'refund.authorized'
+          and e.event_id < ${sql.raw(firstIdAt("evt_", "e.occurred_at - interval '1 minute'"))}) as ahead
+    from payments r join payments o on o.payment_id = r.original_payment_id and o.merchant = r.merchant
+    cross join lateral jsonb_array_elements(r.history) as entry
+    cross join (select exists (select from deployment where mode = 'production') as production) as deployed
+    left join payouts f on f.payment_id = r.payment_id and f.merchant = r.merchant
+    where ${isIn(range, sql`r.payment_id`)} and r.kind = 'REFUND' and entry ->> 'status' = 'AUTHORIZED' and o.settled_at is not null`.execute(
+    db,
+  );
+  return rows.flatMap(({ merchant, id, settledAt, at, publishedAt, ahead }) => {
+    const dueAt = refundDueAt(settledAt);
+    const isEarly = !(new Date(at ?? "") >= dueAt) || (publishedAt ?? dueAt) < dueAt;
+    if (!isEarly && !ahead) return [];
+    const found = publishedAt?.toISOString() ?? at ?? "at no time";
+    const expected = isEarly ? `from ${dueAt.toISOString()} on` : "by a clock that its server's agreed with";
+    return { merchant, id, what: "authorization", found, expected };
+  });
 }
 
 /** A refund is published, or waits for it, from when it is authorized, and nothing else is published. */
@@ -158,7 +203,7 @@ function comparePayouts(range: IdRange): RawBuilder<Difference> {
     select coalesce(p.merchant, f.merchant) as merchant, coalesce(p.payment_id, f.payment_id) as id, 'payout' as what,
       case when f.payment_id is null then 'missing' else coalesce(f.position::text, 'none') end as found,
       case when p.status = 'AUTHORIZED' then 'one that the feed has or will have' else 'none of a refund that is '
-        || coalesce(p.status, 'missing') end as expected, ${NOT_MISSING}
+        || coalesce(p.status, 'missing') end as expected
     from (select * from payments where ${isIn(range, sql`payment_id`)} and kind = 'REFUND') p
     full join (select * from payouts where ${isIn(range, sql`payment_id`)}) f on f.payment_id = p.payment_id and f.merchant = p.merchant
     left join payouts_waiting w on w.payment_id = p.payment_id and w.merchant = p.merchant
@@ -173,7 +218,7 @@ function compareRecord(range: IdRange): RawBuilder<Difference> {
   return sql<Difference>`
     select p.merchant, p.payment_id as id, 'record' as what,
       coalesce(c.state ->> 'status' || ' of ' || (c.state ->> 'amount_cents') || ' by ' || c.operator, 'missing') as found,
-      p.status || ' of ' || p.amount_cents || ' by a command' as expected, ${NOT_MISSING}
+      p.status || ' of ' || p.amount_cents || ' by a command' as expected
     from payments p left join lateral (
       select * from admin_changes where key = p.payment_id and merchant = p.merchant and name = 'payments'
       order by number desc limit 1
@@ -202,7 +247,7 @@ function compareDeliveries(range: IdRange): RawBuilder<Difference> {
     select d.merchant, d.webhook_id as id, 'delivery' as what,
       d.state || ' of ' || d.event_id || ' to ' || d.subscription_key || ' after ' || d.attempts as found,
       coalesce(e.event_id, 'no event') || ', ' || coalesce(s.subscription_key, 'no subscription') || ', '
-        || coalesce(tried.attempts, 0) || ' attempts' as expected, ${NOT_MISSING}
+        || coalesce(tried.attempts, 0) || ' attempts' as expected
     from deliveries d
     left join events e on e.event_id = d.event_id and e.merchant = d.merchant
     left join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant
@@ -211,46 +256,7 @@ function compareDeliveries(range: IdRange): RawBuilder<Difference> {
       from delivery_attempts where ${isIn(range, sql`webhook_id`)} group by webhook_id, merchant
     ) as tried on tried.webhook_id = d.webhook_id and tried.merchant = d.merchant
     where ${isIn(range, sql`d.webhook_id`)} and (e.event_id is null or s.subscription_key is null
-      or d.attempts > coalesce(tried.attempts, 0) or d.state = 'DELIVERED' and coalesce(tried.successes, 0) = 0)`;
-}
-
-/** Until when the events of merchants were erased on request (real time), by the merchant's name. */
-export async function readErasures(db: Db): Promise<ReadonlyMap<string, Date>> {
-  type Erasure = { merchant: string; before: Date };
-  const { rows } = await sql<Erasure>`select merchant, before from erasures`.execute(db);
-  return new Map(rows.map(({ merchant, before }) => [merchant, before]));
-}
-
-/** Up to which number events of payments in a range were erased by a customer's reference, by merchant and id as `toKey` joins them. */
-export async function readErasedPayments(db: Db, range: IdRange): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await sql<{ payment_id: string; merchant: string; sequence: number }>`
-    select * from erased_payments where ${isIn(range, sql`payment_id`)}`.execute(db);
-  return new Map(rows.map(({ payment_id: id, merchant, sequence }) => [toKey({ merchant, id }), sequence]));
-}
-
-export function toKey({ merchant, id }: Pick<Difference, "merchant" | "id">): string {
-  return JSON.stringify([merchant, id]);
-}
-
-/** The result of a whole comparison. */
-export type CheckResult = { readonly records: number; readonly differences: number };
-
-export async function saveCheck(db: Db, { records, differences }: CheckResult): Promise<void> {
-  await sql`
-    insert into last_check (ended_at, records, differences) values (clock_timestamp(), ${records}, ${differences})
-    on conflict (single_row) do update set
-      ended_at = excluded.ended_at, records = excluded.records, differences = excluded.differences`.execute(
-    db,
-  );
-}
-
-/** The last result, and its age by the database's clock; undefined before the first one. */
-export async function readLastCheck(
-  db: Db,
-): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined> {
-  const { rows } = await sql<{ differences: number; ageSeconds: number }>`
-    select differences, extract(epoch from clock_timestamp() - ended_at)::float8 as "ageSeconds" from last_check`.execute(
-    db,
-  );
-  return rows[0];
+      or d.attempts > coalesce(tried.attempts, 0) or d.state = 'ENDED' and s.ended_at is null
+      or coalesce(tried.successes, 0) = 0 and (d.state = 'DELIVERED'
+        or d.state = 'EXHAUSTED' and coalesce(tried.attempts, 0) < ${RETRY_STEPS_MS.length + 1}::integer))`;
 }

@@ -104,12 +104,14 @@ const RECORDED = {
   erased_payments: ["insert or update", "payment_id, sequence"],
 } as const;
 
+/** The expression for the lowest id that can have been created at a time: ids begin with the time of their server. */
+export const firstIdAt = (prefix: "evt_" | "msg_", time: string) =>
+  `'${prefix}' || regexp_replace(lpad(to_hex(floor(extract(epoch from ${time}) * 1000)::bigint), 12, '0'), '^(.{8})', '\\1-')`;
+
 /** Which rows: every role those that its rights allow, and a server no more than these. */
 function toPolicies(role: string, days: number | undefined): readonly (readonly [string, string, string])[] {
   const past = days === undefined ? "'-infinity'::timestamptz" : `now() - interval '${days} days'`;
-  // The time in its id.
-  const firstId = `'msg_' || regexp_replace(lpad(to_hex(floor(extract(epoch from ${past}) * 1000)::bigint), 12, '0'), '^(.{8})', '\\1-')`;
-  const old = days === undefined ? "false" : `webhook_id < ${firstId}`;
+  const old = days === undefined ? "false" : `webhook_id < ${firstIdAt("msg_", past)}`;
   const only = (action: string) => `as restrictive for ${action} to ${role}`;
   return [
     ["payments", "all_rows", "using (true)"],

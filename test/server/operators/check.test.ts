@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Db } from "../../../server/storage/database/tables.ts";
-import { readLastCheck } from "../../../server/storage/operators/check.ts";
+import { readLastCheck } from "../../../server/storage/operators/check-results.ts";
 import { transitionOriginal } from "../../../server/storage/payments/payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
@@ -180,4 +180,20 @@ test("a check names every record that was changed in spite of the constraints, a
   expect([code, lines.at(-1)]).toEqual([1, `26 records: ${expected.length} differences`]);
   expect(lines.slice(0, -1).sort()).toEqual(expected.sort());
   expect((await readLastCheck(db))?.differences).toBe(expected.length);
+});
+
+test("a check names events that are not delivered, and refunds that were authorized by a clock that was ahead", async () => {
+  const { db } = stored;
+  const subscription = await createSubscription(db, "acme");
+  await query(stored.url, "insert into deployment (mode) values ('production')");
+  const payment = await createPayment(db, { merchant: "acme", settledAt: LONG_AGO });
+  const { paymentId } = await createRefund(db, payment, { now: new Date(Date.now() + 8 * 3_600_000) });
+  const whole = await run("check");
+  await query(stored.url, "delete from deliveries");
+
+  const ahead = `${paymentId} of acme: authorization is .*Z, and should be by a clock that its server's agreed with\n`;
+  expect(whole.stdout).toMatch(new RegExp(`^${ahead}3 records: 1 difference\n$`));
+  expect((await run("check")).stdout).toContain(
+    `${paymentId} of acme: event 1 for ${subscription} is not to be delivered, and should be delivered until it is past retention\n`,
+  );
 });
