@@ -9,8 +9,11 @@ export type SubscribeParts = {
   clock: DomainClock;
   /** For secrets, which are stored encrypted (D29). */
   keys: Pick<EncryptionKeys, "encrypt" | "decrypt">;
-  /** Called with the secret of a new subscription, to warn of a weak one, which is accepted. */
-  inspectSecret(secretKey: string, subscription: { merchant: string; subscriptionKey: string }): void;
+  /** Called with a new subscription, to warn of what is accepted, but may not be what the merchant wants. */
+  inspect(
+    request: Pick<RequestBody<"subscribeToWebhooks">, "url" | "secretKey">,
+    subscription: { merchant: string; subscriptionKey: string },
+  ): void;
 };
 
 /** Subscribes to webhooks: 200 with a new key or that of an equal live subscription, 409 when there are too many (D26). */
@@ -18,7 +21,7 @@ export function subscribeToWebhooks({
   store,
   clock,
   keys,
-  inspectSecret,
+  inspect,
 }: SubscribeParts): Handler<"subscribeToWebhooks"> {
   return async ({ merchant, caller, body, timeLimit }) => {
     const secretCiphertext = await keys.encrypt(merchant, body.secretKey);
@@ -38,7 +41,7 @@ export function subscribeToWebhooks({
     });
     if (saved === "limit") return { code: "SUBSCRIPTION_LIMIT" };
     const { subscriptionKey, isNew } = saved;
-    if (isNew) inspectSecret(body.secretKey, { merchant, subscriptionKey });
+    if (isNew) inspect(body, { merchant, subscriptionKey });
     return { status: 200, body: { subscriptionKey } };
   };
 }

@@ -29,6 +29,7 @@ import type { Store } from "../storage/store.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { GUESSABLE_SECRET, isGuessable, secretFormOf } from "../webhooks/sign-delivery.ts";
 import { findTargetError, type TargetPolicy } from "../webhooks/target.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
 
 export type AppParts = ProbeOptions & {
   config: Config;
@@ -38,6 +39,8 @@ export type AppParts = ProbeOptions & {
   findCaller: FindCaller;
   refuseBlocked: (caller: Caller) => void;
   targetPolicy: TargetPolicy;
+  /** Why deliveries to a new subscription can't succeed now, which is logged; undefined: nobody looks. */
+  findObstacle?: Webhooks["findObstacle"] | undefined;
   logger: Logger;
   observer: Observer;
   onIssued?: ((refund: PaymentKey) => void) | undefined;
@@ -141,10 +144,14 @@ function createHandlers(parts: AppParts): Handlers {
       store,
       clock,
       keys: encryptionKeys,
-      inspectSecret(secretKey, subscription) {
+      inspect({ url, secretKey }, subscription) {
         // Otherwise a merchant whose whsec_ isn't followed by base64 would never find out why signatures differ.
         logger.info({ ...subscription, secretForm: secretFormOf(secretKey) }, "subscription");
         if (isGuessable(secretKey)) logger.warn(subscription, GUESSABLE_SECRET);
+        parts.findObstacle?.(url, subscription.merchant).then((obstacle) => {
+          if (obstacle)
+            logger.warn(subscription, `deliveries to ${new URL(url).origin} would fail: ${obstacle}`);
+        });
       },
     }),
   };

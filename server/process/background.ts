@@ -9,7 +9,7 @@ import type { Store } from "../storage/store.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { AttemptsOf } from "../webhooks/attempt.ts";
 import type { TargetPolicy } from "../webhooks/target.ts";
-import { startWebhooks, type WebhookSettings } from "../webhooks/webhooks.ts";
+import { startWebhooks, type WebhookSettings, type Webhooks } from "../webhooks/webhooks.ts";
 import { startDueScan } from "./due-scan.ts";
 import type { RestoreWatch } from "./restore-watch.ts";
 import { startRetention } from "./retention.ts";
@@ -40,7 +40,7 @@ const [DISPATCH_MS, PAYOUTS_MS] = [1_000, 1_000];
 const FEED_LIMIT_MS = 10_000;
 
 /** The background work that requests can start. */
-export type BackgroundWork = {
+export type BackgroundWork = Pick<Webhooks, "findObstacle"> & {
   /** Rejects while the payout feed stands still. */
   checkFeed(): Promise<void>;
   /** Does at once what is due; resolves when it has been stored. */
@@ -110,6 +110,7 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
     onRun,
   });
   return {
+    findObstacle: webhooks.findObstacle,
     async checkFeed() {
       if (performance.now() - publishedAtMs > FEED_LIMIT_MS) throw new Error("the payout feed stands still");
     },

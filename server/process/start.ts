@@ -217,6 +217,8 @@ async function startParts(
     },
     refuseBlocked: blocks.refuse,
     targetPolicy,
+    // Merchants see no log of production; in a sandbox a container's address or name is often the mistake.
+    findObstacle: config.mode === "sandbox" ? (...target) => work.findObstacle(...target) : undefined,
     logger,
     observer: metrics,
     onIssued: restoreWatch?.onIssued,

@@ -104,5 +104,5 @@ function vetAddresses([first, ...others]: readonly LookupAddress[], policy: Targ
 
 /** Only a sandbox can be set to allow private addresses. */
 function hintOf({ allowLocal, allowPrivate }: TargetPolicy): string {
-  return allowLocal && !allowPrivate ? "; private ones need http://, and no WEBHOOK_ALLOW_PRIVATE=false" : "";
+  return allowLocal && !allowPrivate ? "; WEBHOOK_ALLOW_PRIVATE=false forbids private ones" : "";
 }

@@ -11,7 +11,8 @@ import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { AttemptsOf } from "./attempt.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { createResolver } from "./resolver.ts";
-import type { TargetPolicy } from "./target.ts";
+import { describeFailure } from "./send.ts";
+import { type TargetPolicy, vetHost } from "./target.ts";
 import { Worker } from "./worker.ts";
 
 /** Settings that tests and operators may change. Times in milliseconds of real time. */
@@ -60,6 +61,8 @@ export type WebhookParts = {
 export type Webhooks = {
   /** Claims what is due now; resolves when its attempts have begun, without waiting for receivers. */
   dispatch(): Promise<void>;
+  /** Why nothing can be delivered to a URL now, by the addresses of its host; undefined when they allow it. */
+  findObstacle(url: string, merchant: string): Promise<string | undefined>;
   /** Waits for the attempts under way, gives back the claims whose attempts have not begun, and closes every part. */
   stop(): Promise<void>;
 };
@@ -94,6 +97,10 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
       if (clock.isWrong()) return;
       await store.freeLeases();
       await dispatcher.dispatch();
+    },
+    async findObstacle(url, merchant) {
+      const resolve = (hostname: string) => resolver.resolve(hostname, merchant);
+      return vetHost(new URL(url).hostname, resolve, policy).then(() => undefined, describeFailure);
     },
     async stop() {
       dispatcher.stop();

@@ -95,6 +95,30 @@ test("a receiver whose first addresses refuse connections, or are silent, gets i
   expect(await acme.delivery("DELIVERED", 1)).toMatchObject({ attempts: [{ status: 204 }] });
 });
 
+test.each([
+  ["", []],
+  ["false", ["the host has an address that is not public; WEBHOOK_ALLOW_PRIVATE=false forbids private ones"]],
+])(
+  "a sandbox logs at once why deliveries would fail, and containers are reached unless a setting forbids it (%j)",
+  async (allowed, forbidden) => {
+    await using nameserver = await startNameserver((name) =>
+      name === "receiver" ? ["172.18.0.7"] : undefined,
+    );
+    const env = { WEBHOOK_ALLOW_PRIVATE: allowed };
+    await using server = await startTestServer({ env, webhooks: { nameservers: [nameserver.address] } });
+    const acme = await createSubscriber(server);
+    const expected = [
+      ...forbidden.map((why) => `http://receiver:8080 would fail: ${why}`),
+      "http://recever:8080 would fail: the host name does not resolve",
+    ];
+
+    for (const name of ["receiver", "recever"]) await acme.subscribe(`http://${name}:8080/hooks`);
+
+    const warnings = () => server.logLines.flatMap((line) => /deliveries to (.*?)"/.exec(line)?.[1] ?? []);
+    await expect.poll(warnings).toEqual(expected);
+  },
+);
+
 /** Listens at an address, and responds to nobody who connects. */
 async function startFrozen(port: number, host: string) {
   const listen =

@@ -31,7 +31,7 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     const handle = subscribeToWebhooks({
       store: { insertSubscription: (...args) => insertSubscription(db, ...args) },
       clock: { realNow: () => NOW, now: async () => NOW, isWrong: () => false },
-      inspectSecret: () => {},
+      inspect: () => {},
       keys: {
         async encrypt() {
           waiting.abort();

@@ -68,7 +68,7 @@ describe("through a proxy", () => {
     const result = await send({ ...DELIVERY, url: "https://private.example.com/" }, options);
 
     expect(result.error).toBe(
-      "the host has an address that is not public; private ones need http://, and no WEBHOOK_ALLOW_PRIVATE=false",
+      "the host has an address that is not public; WEBHOOK_ALLOW_PRIVATE=false forbids private ones",
     );
     expect(proxy.asked).toEqual([]);
   });

@@ -30,7 +30,7 @@ const optionsOf = (policy: TargetPolicy): SendOptions => ({
 });
 const DELIVERY = { headers: {}, body: "{}" };
 const NOT_PUBLIC = "the host has an address that is not public";
-const OF_SANDBOX = "; private ones need http://, and no WEBHOOK_ALLOW_PRIVATE=false";
+const OF_SANDBOX = "; WEBHOOK_ALLOW_PRIVATE=false forbids private ones";
 
 describe("a target that is not allowed is never connected to", () => {
   test.each<[policy: TargetPolicy, target: string, error: string]>([
