@@ -18,7 +18,7 @@ export function limitRate(limiter: RateLimiter | undefined): LimitRate {
     const { remaining, fullInMs, waitMs } = await limiter.take(merchant);
     const headers = { ...policy, RateLimit: `"merchant";r=${remaining};t=${Math.ceil(fullInMs / 1000)}` };
     if (waitMs === 0) {
-      locals.uncount = () => limiter.giveBack(merchant);
+      locals.uncount = () => limiter.charge(merchant, -1);
       return headers;
     }
     const retryAfter = `${Math.ceil(waitMs / 1000)}`;

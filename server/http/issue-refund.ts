@@ -13,19 +13,24 @@ import type { NewRefund } from "../storage/payments/refunds.ts";
 /** How often a request is decided again because other requests changed the payment, before it is refused. */
 const MAX_DECISIONS = 20;
 
+/** As many deliveries belong to a call that issues a refund; with more of them, it counts as several calls. */
+const DELIVERIES_OF_CALL = 4;
+
 /**
  * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have, 403 when money
  * would move while the merchant's refunds are held (D35). Throws `UNAVAILABLE` when the payment changes faster than a decision about
  * it can be saved.
+ * @param charge counts further calls of a merchant (D27): its hundred subscriptions must not cost other merchants their share
  */
 export function issueRefund(
   store: RefundQueue,
   { realNow, isWrong }: Pick<DomainClock, "realNow" | "isWrong">,
+  charge: (merchant: string, calls: number) => void = () => {},
 ): Handler<"issueRefund"> {
   return async (request) => {
     const { merchant, body, timeLimit } = request;
     for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
-      const { original, clockOffsetMs, held } = await store.loadOriginal(
+      const { original, clockOffsetMs, held, receivers } = await store.loadOriginal(
         { merchant, paymentId: body.paymentId },
         timeLimit,
       );
@@ -33,8 +38,10 @@ export function issueRefund(
       const at = { now: toDomainTime(realNow(), clockOffsetMs), isDoubted: !held && isWrong() };
       const refund = original && decide(request, original, at);
       const isHeld = held && refund?.decision.paymentStatus === "AUTHORIZED";
-      if (refund && !isHeld && (await store.saveRefund(refund, timeLimit)))
+      if (refund && !isHeld && (await store.saveRefund(refund, timeLimit))) {
+        if (receivers > DELIVERIES_OF_CALL) charge(merchant, Math.ceil(receivers / DELIVERIES_OF_CALL) - 1);
         return { status: 201, body: toRefund(refund) };
+      }
 
       const existing = await store.findByRequestKey({ merchant, requestKey: body.requestKey }, timeLimit);
       // The connection was lost after the commit; the repeated save then found the refund's own key used.

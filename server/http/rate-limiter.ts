@@ -19,8 +19,8 @@ export type RateLimiter = {
   requestsPerSecond: number;
   /** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
   take(merchant: string): Promise<Take>;
-  /** Gives back the token of a request that was refused through no fault of its merchant. */
-  giveBack(merchant: string): void;
+  /** Takes further tokens for a request, at most a full bucket; or gives back that of one refused through no fault of its merchant (-1). */
+  charge(merchant: string, tokens: number): void;
   stop(): Promise<void>;
 };
 
@@ -135,7 +135,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     return { remaining: wholeTokens(fullInMs), fullInMs, waitMs: 0 };
   }
 
-  function count(merchant: string, bucket: SharedBucket, calls: 1 | -1): void {
+  function count(merchant: string, bucket: SharedBucket, calls: number): void {
     if (!report) return;
     bucket.unreported += calls;
     reportSoon(merchant, bucket);
@@ -144,11 +144,13 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   return {
     requestsPerSecond,
     take,
-    giveBack(merchant) {
+    charge(merchant, tokens) {
       const bucket = bucketOf(merchant);
-      // A full bucket stays full: its time moves further into the past.
-      bucket.fullAtMs -= msPerToken;
-      count(merchant, bucket, -1);
+      const taken = Math.min(tokens, 2 * requestsPerSecond);
+      // Given back to a full bucket, it stays full: its time moves further into the past.
+      bucket.fullAtMs =
+        (taken > 0 ? Math.max(nowMs(), bucket.fullAtMs) : bucket.fullAtMs) + taken * msPerToken;
+      count(merchant, bucket, taken);
     },
     async stop() {
       stopped = true;

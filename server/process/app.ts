@@ -129,7 +129,7 @@ export async function assembleApp<Ids extends OperationId>(
 
 function createHandlers(parts: AppParts): Handlers {
   const { store, clock, encryptionKeys, observer, onIssued, logger } = parts;
-  const issue = issueRefund(store, clock);
+  const issue = issueRefund(store, clock, parts.rateLimiter?.charge);
   return {
     async issueRefund(request) {
       const response = await issue(request);

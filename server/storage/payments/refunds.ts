@@ -24,6 +24,8 @@ export type LoadedOriginal = {
   readonly clockOffsetMs: number;
   /** Whether refunds of the merchant are held. */
   readonly held: boolean;
+  /** How many live subscriptions of the merchant are to events of refunds. */
+  readonly receivers: number;
 };
 
 export type LoadedRow = Original & Omit<LoadedOriginal, "original"> & { found: boolean; position: number };
@@ -45,7 +47,9 @@ export function loadStatement(wanted: Value<string>): RawBuilder<LoadedRow> {
   // For a list as JSON it always expects the same number of rows; for an array it would count the items and plan each time.
   return sql<LoadedRow>`
     select p.kind is not null as found, wanted.position, wanted.payment_id as "paymentId", p.*,
-      coalesce((select offset_ms from clock), 0) as "clockOffsetMs", ${isHeld(sql`wanted.merchant`)} as held
+      coalesce((select offset_ms from clock), 0) as "clockOffsetMs", ${isHeld(sql`wanted.merchant`)} as held,
+      (select count(*)::integer from subscriptions s where s.merchant = wanted.merchant and s.ended_at is null
+        and (s.type = 'ALL' or s.details::text ~ 'PAYMENT|refund')) as receivers
     from json_to_recordset(${wanted}::json) as wanted (position integer, payment_id text, merchant text)
     left join lateral (
       select kind, status, amount_cents as "amountCents", refunded_cents as "refundedCents", settled_at as "settledAt" from payments
@@ -59,9 +63,10 @@ export function toLoaded({
   position: _,
   clockOffsetMs,
   held,
+  receivers,
   ...original
 }: LoadedRow): LoadedOriginal {
-  return { original: found ? original : undefined, clockOffsetMs, held };
+  return { original: found ? original : undefined, clockOffsetMs, held, receivers };
 }
 
 /** A refund as decided, with the original payment on which the decision was made. */

@@ -20,7 +20,7 @@ const original = {
 };
 
 const yes = {
-  loadOriginal: async () => ({ original, clockOffsetMs: 0, held: false }),
+  loadOriginal: async () => ({ original, clockOffsetMs: 0, held: false, receivers: 0 }),
   saveRefund: async () => true,
 };
 

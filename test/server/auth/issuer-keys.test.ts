@@ -57,6 +57,25 @@ describe("the issuer's keys", () => {
     expect([await statusOf(await issuer.token()), issuer.fetches()]).toEqual([400, 1]);
   });
 
+  test("that are unknown keep no call from its place, also while the issuer is silent", async () => {
+    await using system = await start();
+    const { issuer, statusOf } = system;
+    await statusOf(await issuer.token());
+    issuer.mood("silent");
+    const stranger = await strangerOf(issuer);
+    const strangers = Promise.allSettled(Array.from({ length: 400 }, () => statusOf(stranger)));
+
+    const statuses: number[] = [];
+    while (statuses.length < 100) {
+      const tokens = await Promise.all(Array.from({ length: 5 }, () => issuer.token()));
+      statuses.push(...(await Promise.all(tokens.map(statusOf))));
+    }
+
+    expect(statuses).toEqual(Array(100).fill(400));
+    issuer.mood("hangs up");
+    expect(new Set(await strangers)).toContainEqual({ status: "fulfilled", value: 503 });
+  });
+
   test("that are new get their tokens accepted, or 503 until they can be fetched, and never 401", async () => {
     await using system = await start({ cooldownMs: 1_000 });
     const { issuer, statusOf } = system;

@@ -52,4 +52,16 @@ describe("who makes a call", () => {
       caller: { subject: null, clientId: "shop", tokenId: null, address: "2001:db8::7" },
     });
   });
+
+  test("is not in the log for each call without a token, of which anybody can make any number", async () => {
+    const refused = await Promise.all(
+      Array.from({ length: 400 }, () => post(server.url, "/v1/refunds", {}, { token: null })),
+    );
+
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([401]));
+    // At most a hundred in each of two seconds.
+    const lines = server.logLines.filter((line) => JSON.parse(line).status === 401);
+    expect(lines.length).toBeGreaterThanOrEqual(100);
+    expect(lines.length).toBeLessThanOrEqual(300);
+  });
 });

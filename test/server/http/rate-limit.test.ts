@@ -9,6 +9,7 @@ import {
   refundOf,
 } from "../../helpers/factories.ts";
 import { post, type TestResponse, useTestServer } from "../../helpers/server.ts";
+import { createSubscription } from "../../helpers/store-factories.ts";
 
 const LIMIT = 2;
 /** At once; far more than a burst, also when the token bucket refills once or twice meanwhile. */
@@ -56,6 +57,17 @@ describe.each(engines)("the rate limit on %s", (engine) => {
 
     expect(await statuses(unscoped.token)).toEqual(new Set([403]));
     expect(await statuses(token)).toEqual(new Set([406, 429]));
+  });
+
+  test("counts a refund with many receivers as several calls", async () => {
+    const { merchant, token } = await createMerchant(server);
+    const paymentId = await createPayment(server, { merchant });
+    for (let count = 0; count < 20; count += 1) await createSubscription(server.database.db, merchant);
+
+    const issued = await call(token, refundOf(paymentId));
+
+    expect(issued.status).toBe(201);
+    expect((await call(token)).status).toBe(429);
   });
 
   test("never uses up a requestKey", async () => {

@@ -7,7 +7,7 @@ const logger = pino({ enabled: false });
 
 /** One server, with a clock that the test advances. */
 function createTestLimiter(requestsPerSecond = 100, nowMs = 1_000) {
-  const { take, giveBack } = createRateLimiter({
+  const { take, charge } = createRateLimiter({
     requestsPerSecond,
     report: undefined,
     logger,
@@ -15,7 +15,7 @@ function createTestLimiter(requestsPerSecond = 100, nowMs = 1_000) {
   });
   return {
     take,
-    giveBack,
+    giveBack: (merchant: string) => charge(merchant, -1),
     async takeAll(count: number): Promise<Take[]> {
       const taken: Take[] = [];
       for (let calls = 0; calls < count; calls += 1) taken.push(await take("acme"));
