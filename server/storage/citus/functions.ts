@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Kysely, PostgresDialect, type RawBuilder, sql } from "kysely";
 import pg from "pg";
-import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
+import { waitForLock } from "../database/advisory-locks.ts";
 import type { Database } from "../database/database.ts";
 import type { Db } from "../database/tables.ts";
 import { loadStatement, saveStatement } from "../payments/refunds.ts";
@@ -188,7 +188,7 @@ const NAMES = {
 export async function installFunctions(db: Db): Promise<void> {
   if ((await findMissing(db)).length === 0) return;
   await db.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.functions}::integer, 0)`.execute(transaction);
+    await waitForLock(transaction, "functions", "transaction");
     for (const [name, definition] of await findMissing(transaction)) {
       const text = definition.replace(/\{(\w+)\}/g, (_, key) => NAMES[key as keyof typeof NAMES]);
       await sql.raw(`create or replace function ${name} ${text}`).execute(transaction);

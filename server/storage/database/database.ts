@@ -1,4 +1,4 @@
-import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
+import { Kysely, PGliteDialect, PostgresAdapter, PostgresDialect } from "kysely";
 import { type Connection, listenOnPostgres } from "./connection.ts";
 import { openEmbedded, watchFolder } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
@@ -192,9 +192,20 @@ async function endIdle(pool: Pool): Promise<void> {
   await Promise.allSettled(Array.from({ length: pool.idleCount }, end));
 }
 
+/** Without the library's own lock for migrations, of a number that any role could lock: ours comes before. */
+class Adapter extends PostgresAdapter {
+  override async acquireMigrationLock() {}
+}
+
+class Dialect extends PostgresDialect {
+  override createAdapter() {
+    return new Adapter();
+  }
+}
+
 /** The connections of a pool as storage functions take them. */
 export function toDb(pool: Pool, run = createPreparedRunner()): Db {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
+  return new Kysely<Tables>({ dialect: new Dialect({ pool: toPreparedPool(pool, run) }) });
 }
 
 async function openPGlite(options: DatabaseOptions): Promise<Database> {

@@ -1,8 +1,7 @@
-import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from "kysely/migration";
-import { ADVISORY_LOCKS } from "./advisory-locks.ts";
+import { ADVISORY_LOCKS, waitForLock } from "./advisory-locks.ts";
 import { feedAndRecord } from "./feed-and-record.ts";
 import { initialTables } from "./initial-tables.ts";
 import { StoreStartError } from "./start-error.ts";
@@ -70,29 +69,19 @@ async function refuseForeignTables(db: Db, applied: ReadonlySet<string>): Promis
   );
 }
 
-/** How long a server that waits for another one to migrate pauses before it looks again, in milliseconds. */
-const PAUSE_MS = 100;
-
 /**
  * The same while servers of the release before are at work. Replicas that start together are safe: one migrates under a
- * lock, and the others wait and then find nothing to do. They ask repeatedly, because an index that is built while writers go
- * on waits for every statement that began before, also for one that waits for this lock.
+ * lock, and the others wait and then find nothing to do.
  */
 export async function migrateBesideOthers(db: Db, migrations = MIGRATIONS): Promise<void> {
   // Without the lock, which any role could hold.
   if (isDeepStrictEqual(await readApplied(db), new Set(Object.keys(migrations)))) return;
   await db.connection().execute(async (connection) => {
-    while (!(await tryLock(connection))) await setTimeout(PAUSE_MS);
+    await waitForLock(connection, "migration", "session");
     try {
       await migrateToLatest(db, migrations);
     } finally {
       await sql`select pg_advisory_unlock(${ADVISORY_LOCKS.migration}::integer, 0)`.execute(connection);
     }
   });
-}
-
-async function tryLock(connection: Db): Promise<boolean> {
-  const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_lock(${ADVISORY_LOCKS.migration}::integer, 0) as locked`.execute(connection);
-  return rows[0]?.locked === true;
 }

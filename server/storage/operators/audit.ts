@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
-import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
+import { waitForLock } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
 
 /** A row about a run of an admin command, which writes one when it begins, and one when it has ended. */
@@ -184,7 +184,7 @@ const toStatements = (schema: string) => [
 export async function prepareRecord(db: Db): Promise<void> {
   if (await hasRecord(db)) return;
   await db.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.record}::integer, 0)`.execute(transaction);
+    await waitForLock(transaction, "record", "transaction");
     if (await hasRecord(transaction)) return;
     const { rows } = await sql<{ schema: string }>`select quote_ident(current_schema()) as schema`.execute(
       transaction,

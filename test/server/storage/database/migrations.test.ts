@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import {
   DummyDriver,
   Kysely,
@@ -12,6 +12,7 @@ import { MIGRATIONS } from "../../../../server/storage/database/migrations.ts";
 import type { Db } from "../../../../server/storage/database/tables.ts";
 import { createTestDatabase, laterMigrations, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
+import { begin, runStatement } from "../../../helpers/postgres.ts";
 import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
 import { forEachTest } from "../../../helpers/suite.ts";
 
@@ -119,4 +120,22 @@ test("several new servers migrate once, while a server of the release before goe
   expect(rows).toEqual(Object.keys(LATER).map((name) => ({ name })));
   // Its connection has planned this statement for the columns of before.
   expect(await read()).toEqual(payment);
+});
+
+test("a role that can only log in stops no migration by locks of known numbers, and is named", async () => {
+  await using database = await createTestDatabase("postgres", { empty: true });
+  const role = `stranger_${randomUUID().replaceAll("-", "")}`;
+  await runStatement(database.url, `create role ${role} login`);
+  const { client, ...stranger } = await begin(database.url.replace("postgres@", `${role}@`));
+  const lock = "select pg_advisory_lock(3853314791062309107), pg_advisory_lock(9, 0)";
+  await client.query(lock);
+
+  await expect(database.open()).rejects.toThrow(
+    /End it: pg_terminate_backend\(\d+\), a session of stranger_/,
+  );
+  await client.query("select pg_advisory_unlock(9, 0)");
+  await database.open();
+
+  await stranger[Symbol.asyncDispose]();
+  await runStatement(database.url, `drop role ${role}`);
 });
