@@ -1,4 +1,4 @@
-import { Kysely, PGliteDialect, PostgresAdapter, PostgresDialect } from "kysely";
+import { Kysely, type LogEvent, PGliteDialect, PostgresAdapter, PostgresDialect } from "kysely";
 import { type Connection, listenOnPostgres } from "./connection.ts";
 import { openEmbedded, watchFolder } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
@@ -12,7 +12,6 @@ import {
   refuseTransactionPooling,
   toPreparedPool,
 } from "./pool.ts";
-import { toPreparedPGlite } from "./prepared-embedded.ts";
 import { explainStartError } from "./start-error.ts";
 import type { Db, Tables } from "./tables.ts";
 import { createWriteCheck } from "./write-check.ts";
@@ -227,9 +226,10 @@ async function openPGlite(options: DatabaseOptions): Promise<Database> {
     },
   };
   const writes = createWriteCheck({ run, onChange: onWritesChange });
-  const db = new Kysely<Tables>({
-    dialect: new PGliteDialect({ pglite: toPreparedPGlite(pglite, writes.note) }),
-  });
+  const log = (event: LogEvent) => {
+    if (event.level === "error") writes.note(event.error);
+  };
+  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }), log });
   const stopWatching = watchFolder(dataDir, (error) => {
     // Every later statement fails, so that no call is acknowledged that would be lost.
     const report = () => onWritesChange(error);
