@@ -17,7 +17,7 @@ test("a refund is authorized when its waiting period has passed", async () => {
   });
   expect(paymentStatus).toBe("PENDING");
 
-  await sandbox.clock.advance({ businessDays: 3 });
+  await sandbox.clock.advance({ businessDays: 10 });
 
   expect(await sandbox.payments.get(paymentId)).toMatchObject({ status: "AUTHORIZED" });
 });

@@ -578,7 +578,7 @@ export interface components {
          *
          *     | status | meaning |
          *     |---|---|
-         *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
+         *     | `PENDING` | It waits until three business days, the waiting period, have passed since the original payment was settled, or longer while the service holds your refunds. |
          *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
          *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
          *
@@ -607,7 +607,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
+             *     | `PENDING` | It waits until three business days, the waiting period, have passed since the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
@@ -636,7 +636,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
+             *     | `PENDING` | It waits until three business days, the waiting period, have passed since the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
@@ -648,7 +648,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
+             *     | `PENDING` | It waits until three business days, the waiting period, have passed since the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
@@ -804,7 +804,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
+             *     | `PENDING` | It waits until three business days, the waiting period, have passed since the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *

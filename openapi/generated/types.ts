@@ -13,8 +13,8 @@ export interface paths {
          * Issue a refund
          * @description Refunds all or part of an earlier payment. The response is the refund with its first status:
          *
-         *     - `PENDING` while the original payment is processing, or was settled less than three business days ago;
-         *     - `AUTHORIZED` when it was settled three business days ago or more: money is moving;
+         *     - `PENDING` while the original payment is processing, or its waiting period since settlement has not passed;
+         *     - `AUTHORIZED` when that period has passed: money is moving;
          *     - `TERMINAL_FAILED`, with `errorDetails`, when the payment's debit failed, it is covered or itself a refund, or less is left of it.
          *
          *     The interface sets no limit on the age of a payment, and neither does this contract.
@@ -66,7 +66,7 @@ export interface webhooks {
         put?: never;
         /**
          * A refund waits
-         * @description A refund was issued and waits for settlement, or for three business days after it.
+         * @description A refund was issued and waits for settlement, or for the waiting period after it.
          */
         post: operations["onRefundPending"];
         delete?: never;
@@ -305,7 +305,7 @@ export interface components {
          *
          *     | status | meaning |
          *     |---|---|
-         *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
+         *     | `PENDING` | It waits until three business days, the waiting period, have passed since the original payment was settled, or longer while the service holds your refunds. |
          *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
          *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
          *
@@ -324,7 +324,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
+             *     | `PENDING` | It waits until three business days, the waiting period, have passed since the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
@@ -443,7 +443,7 @@ export interface components {
              *
              *     | status | meaning |
              *     |---|---|
-             *     | `PENDING` | It waits until three business days after the original payment was settled, or longer while the service holds your refunds. |
+             *     | `PENDING` | It waits until three business days, the waiting period, have passed since the original payment was settled, or longer while the service holds your refunds. |
              *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment fails or falls into the service's cover. |
              *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
              *
@@ -573,7 +573,7 @@ export interface components {
             /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
             paymentId: components["schemas"]["RefundPaymentId"];
             /**
-             * @description The status that this event reports: the refund waits for settlement, or for three business days after it.
+             * @description The status that this event reports: the refund waits for settlement, or for the waiting period after it.
              * @constant
              */
             paymentStatus: "PENDING";
@@ -586,7 +586,7 @@ export interface components {
             /** @description The `requestKey` of the request. It tells your refund from others, even if its response was lost. */
             requestKey: components["schemas"]["ReturnedRequestKey"];
         };
-        /** @description A refund was issued and waits for settlement, or for three business days after it. */
+        /** @description A refund was issued and waits for settlement, or for the waiting period after it. */
         RefundPendingEvent: {
             /**
              * @description Names the event.
@@ -674,7 +674,7 @@ export interface components {
             /** @description Identifier of the original payment. */
             paymentId: string;
             /**
-             * @description The status that this event reports: the payment was settled, and the three business days of its refunds have begun.
+             * @description The status that this event reports: the payment was settled, and the waiting period of its refunds has begun.
              * @constant
              */
             status: "SETTLED";

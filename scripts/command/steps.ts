@@ -5,20 +5,17 @@ export type Step = {
   name: string;
   command: string;
   args: string[];
-  /** Added to the environment of this process. */
-  env?: Readonly<Record<string, string>>;
 };
 
 export type StepResult = { name: string; passed: boolean; seconds: number; output: string };
 
-/** Runs a command and captures its output; prints it at once when `live`. */
-export async function runStep({ name, command, args, env: added }: Step, live = false): Promise<StepResult> {
+/** Runs a command and captures its output. */
+export async function runStep({ name, command, args }: Step): Promise<StepResult> {
   const startedAt = performance.now();
   const env = {
     ...process.env,
     REDOCLY_TELEMETRY: "off",
     FORCE_COLOR: process.stdout.isTTY ? "1" : "0",
-    ...added,
   };
   const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
@@ -26,7 +23,6 @@ export async function runStep({ name, command, args, env: added }: Step, live = 
     stream.setEncoding("utf8");
     stream.on("data", (text: string) => {
       output += text;
-      if (live) process.stdout.write(text);
     });
   }
   const passed = await new Promise<boolean>((resolve, reject) => {

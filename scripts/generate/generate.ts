@@ -24,9 +24,35 @@ async function generate(): Promise<Files> {
   return [
     ...published.files,
     ...sandbox.files,
+    [
+      "openapi/generated/values.ts",
+      `// ${noticeOf("openapi/openapi.yaml")}\n${toValues(published.document)}`,
+    ],
     ["openapi/generated/openapi-3.0.yaml", `# ${noticeOf("openapi/openapi.yaml")}\n${twin}`],
   ];
 }
+
+/** What programs need of the contract as values, so that nobody writes it a second time. */
+function toValues(document: Node): string {
+  const { EventName, RefundStatus } = (document.components as { schemas: Schemas }).schemas;
+  const categories = Object.entries(EventName["x-event-categories"]);
+  const categoryOf = (event: string) => categories.find(([, events]) => events.includes(event))?.[0];
+  const byEvent = Object.fromEntries(EventName.enum.map((event) => [event, categoryOf(event)]));
+  return [
+    "/** All events, with the category by which a subscription can choose each (D19). */",
+    `export const EVENT_CATEGORIES = ${JSON.stringify(byEvent, null, 2)} as const;`,
+    "/** A refund is authorized from the start of this business day after the date of settlement (D16). */",
+    `export const WAITING_BUSINESS_DAYS = ${RefundStatus["x-waiting-period"].businessDays};\n`,
+  ].join("\n");
+}
+
+type Schemas = {
+  readonly EventName: {
+    readonly enum: readonly string[];
+    readonly "x-event-categories": Readonly<Record<string, readonly string[]>>;
+  };
+  readonly RefundStatus: { readonly "x-waiting-period": { readonly businessDays: number } };
+};
 
 /** The bundle and the types of a document that is written by hand. */
 async function generateFrom(

@@ -1,5 +1,6 @@
 import holidays from "@18f/us-federal-holidays";
 import { Temporal } from "temporal-polyfill";
+import { WAITING_BUSINESS_DAYS } from "../../openapi/generated/values.ts";
 
 const TIME_ZONE = "America/New_York";
 const SATURDAY = 6;
@@ -7,9 +8,6 @@ const SATURDAY = 6;
 /** The years for which bank holidays are known. */
 const FIRST_YEAR = 2020;
 const LAST_YEAR = 2099;
-
-/** D16: a refund is authorized from the start of this business day after the date of settlement. */
-export const WAITING_BUSINESS_DAYS = 3;
 
 /** The names of the closed days of a year, by their dates. */
 const closedDaysByYear = new Map<number, ReadonlyMap<string, string>>();

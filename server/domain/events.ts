@@ -1,4 +1,5 @@
 import type { components, webhooks } from "../../openapi/generated/types.ts";
+import { EVENT_CATEGORIES } from "../../openapi/generated/values.ts";
 import { fromCents } from "./money.ts";
 import type { OriginalStatus, RefundFailure, RefundStatus } from "./refunds.ts";
 
@@ -10,19 +11,6 @@ export type EventCategory = Schemas["EventCategory"];
 
 /** Which events a subscription gets: single ones, those of categories, or all (D03). */
 export type SubscriptionType = Schemas["SubscriptionRequest"]["subscriptionDetails"]["type"];
-
-/** All events, with the category by which a subscription can choose each (D19). */
-export const EVENT_CATEGORIES = {
-  "refund.pending": "PAYMENT",
-  "refund.authorized": "PAYMENT",
-  "refund.terminal_failed": "PAYMENT",
-  "payment.settled": "PAYMENT",
-  "payment.failed": "PAYMENT",
-  "payment.covered": "PAYMENT",
-  "account.linked": "ACCOUNT",
-  "account.unlinked": "ACCOUNT",
-  "customer.created": "CUSTOMER",
-} as const satisfies Record<EventType, EventCategory>;
 
 export type RefundEventType = EventType & `refund.${Lowercase<RefundStatus>}`;
 export type PaymentEventType = EventType & `payment.${Lowercase<EmittedStatus>}`;

@@ -19,7 +19,8 @@ const PORTS = ["4000", "4010", "4011"];
 /** A page starts a server, a sandbox or an exam, and waits for deliveries. */
 const LIMIT_MS = 240_000;
 
-test.each(PAGES)("the code of %s does what the page says", { timeout: LIMIT_MS }, async (page) => {
+// At once, because most programs wait.
+test.concurrent.each(PAGES)("the code of %s does what the page says", { timeout: LIMIT_MS }, async (page) => {
   await using server = await startTestServer();
   await using project = await createProjectFolder(server.url);
   const ports = new Map([["3000", new URL(server.url).port]]);

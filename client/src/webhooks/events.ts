@@ -1,4 +1,5 @@
 import type { webhooks } from "../../../openapi/generated/types.ts";
+import { EVENT_CATEGORIES } from "../../../openapi/generated/values.ts";
 import { isObject, parseJson } from "../json.ts";
 
 /** The events that the contract describes. */
@@ -26,25 +27,12 @@ export type KnownWebhookEvent = { [Name in WebhookEventName]: WebhookEventOf<Nam
 /** Any event. */
 export type WebhookEvent = KnownWebhookEvent | UnknownWebhookEvent;
 
-// A record, so that a missing name, or one that the contract has dropped, does not compile.
-const KNOWN: Record<WebhookEventName, true> = {
-  "refund.pending": true,
-  "refund.authorized": true,
-  "refund.terminal_failed": true,
-  "payment.settled": true,
-  "payment.failed": true,
-  "payment.covered": true,
-  "account.linked": true,
-  "account.unlinked": true,
-  "customer.created": true,
-};
-
 /** Reads the body of a delivery; undefined when it is not an event. */
 export function parseEvent(body: string): WebhookEvent | undefined {
   const event = parseJson(body);
   if (!isEvent(event)) return undefined;
   // The signature guarantees the fields that the contract gives an event of this name.
-  if (Object.hasOwn(KNOWN, event.type)) return event as unknown as WebhookEvent;
+  if (Object.hasOwn(EVENT_CATEGORIES, event.type)) return event as unknown as WebhookEvent;
   const { type: name, timestamp, sequence, data } = event;
   return { type: "unknown", name, timestamp, sequence, data };
 }

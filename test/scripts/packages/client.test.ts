@@ -23,12 +23,17 @@ describe("the package", () => {
       "README.md",
       "dist/cjs/openapi/generated/types.d.ts",
       "dist/cjs/openapi/generated/types.js",
+      "dist/cjs/openapi/generated/values.d.ts",
+      "dist/cjs/openapi/generated/values.js",
       "dist/cjs/package.json",
       "dist/openapi-3.0.json",
       "dist/openapi.json",
       "dist/openapi/generated/types.d.ts",
       "dist/openapi/generated/types.js",
       "dist/openapi/generated/types.js.map",
+      "dist/openapi/generated/values.d.ts",
+      "dist/openapi/generated/values.js",
+      "dist/openapi/generated/values.js.map",
       "package.json",
     ]);
     expect(files).toContain("dist/client/src/index.js");

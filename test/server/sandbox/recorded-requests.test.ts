@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { refundDueAt } from "../../../server/domain/business-days.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, useTestServer } from "../../helpers/server.ts";
@@ -98,6 +99,6 @@ test("the clock says when the next refunds fall due, and how many do", async () 
 
   const { body } = await acme.sandbox("getClock");
 
-  const at = "2026-11-30T05:00:00.000Z";
+  const at = refundDueAt(NOW).toISOString();
   expect(body).toMatchObject({ now: NOW.toISOString(), next: { at, refunds: 2, deliveries: 0 } });
 });

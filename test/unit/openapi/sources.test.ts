@@ -18,7 +18,7 @@ const OF_CALLS: Readonly<Record<string, readonly [element: RegExp, words: string
   "9.1": [/\/securitySchemes\/accessToken$/, "Authorization: Bearer"],
   "9.2": [/^\/paths\/.*\/post$/, "on both operations"],
   "10.2": [/^\/webhooks\/.*\/post$/, "Notifications go to"],
-  "12.4": [/\/x-waiting-period$/, "three business days"],
+  "12.4": [/\/x-waiting-period$/, "business days after settlement"],
 };
 
 const specified = [
