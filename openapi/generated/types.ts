@@ -1067,7 +1067,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Any other response is a failed attempt, and so is a redirect, or no response within 15 seconds. At most ten attempts are made, over about three days; `Retry-After` can delay the next one. */
+        /** @description Any other response is a failed attempt, and so is a redirect, or no response within 15 seconds. A failed delivery is attempted again, ever later, for some days; `Retry-After` can delay the next attempt. */
         NotDelivered: {
             headers: {
                 [name: string]: unknown;

@@ -39,7 +39,8 @@ function toValues(document: Node): string {
   const categoryOf = (event: string) => categories.find(([, events]) => events.includes(event))?.[0];
   const byEvent = Object.fromEntries(EventName.enum.map((event) => [event, categoryOf(event)]));
   return [
-    "/** All events, with the category by which a subscription can choose each (D19). */",
+    "/** All events, and the category by which a subscription can choose each (D19). */",
+    `export const EVENT_NAMES = ${JSON.stringify(EventName.enum)} as const;`,
     `export const EVENT_CATEGORIES = ${JSON.stringify(byEvent, null, 2)} as const;`,
     "/** A refund is authorized from the start of this business day after the date of settlement (D16). */",
     `export const WAITING_BUSINESS_DAYS = ${RefundStatus["x-waiting-period"].businessDays};\n`,

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type HttpResponse, readContract } from "../../openapi/document/contract.ts";
+import type { PublishedId as OperationId } from "../../server/contract/operations.ts";
 import { exchange, head } from "../helpers/network/raw-http.ts";
 import { type PostOptions, post, startTestServer, useTestServer } from "../helpers/server.ts";
 
@@ -12,10 +13,12 @@ const SUBSCRIPTION = {
   secretKey: "9f2c1b7ae04d5386c1f7a2b9d0e43c58",
   subscriptionDetails: { type: "ALL" },
 };
-const PATHS = { issueRefund: "/v1/refunds", subscribeToWebhooks: "/v1/webhook/subscribe" } as const;
-const BODIES = { issueRefund: REFUND, subscribeToWebhooks: SUBSCRIPTION } as const;
+// By each operation of the contract, so that one that is missing here does not compile.
+const BODIES: Readonly<Record<OperationId, object>> = {
+  issueRefund: REFUND,
+  subscribeToWebhooks: SUBSCRIPTION,
+};
 
-type OperationId = keyof typeof PATHS;
 type Reach = (id: OperationId) => Promise<HttpResponse>;
 
 const server = useTestServer();
@@ -29,8 +32,9 @@ beforeAll(async () => {
   noScopes = token.body.accessToken;
 });
 
+const pathOf = (id: OperationId) => contract.operation(id).path;
 const call = (id: OperationId, body: unknown, options?: PostOptions) =>
-  post(server.url, PATHS[id], body, options);
+  post(server.url, pathOf(id), body, options);
 const refund = (fields: object) => () => call("issueRefund", { ...REFUND, ...fields });
 const subscription = (fields: object) => () => call("subscribeToWebhooks", { ...SUBSCRIPTION, ...fields });
 
@@ -118,18 +122,18 @@ function masked(body: unknown): unknown {
 
 /** Sends the head and the beginning of a body, and no more. */
 async function sendSlowly(id: OperationId): Promise<HttpResponse> {
-  const response = await exchange(hasty.url, head(PATHS[id], { "Content-Length": 50 }), "{");
+  const response = await exchange(hasty.url, head(pathOf(id), { "Content-Length": 50 }), "{");
   return { ...response, headers: new Headers(response.headers) };
 }
 
 async function sendMalformed(id: OperationId): Promise<HttpResponse> {
-  const response = await exchange(server.url, `POST ${PATHS[id]} HTTP/1.1\r\nno colon\r\n\r\n`);
+  const response = await exchange(server.url, `POST ${pathOf(id)} HTTP/1.1\r\nno colon\r\n\r\n`);
   return { ...response, headers: new Headers(response.headers) };
 }
 
 async function callTooOften(id: OperationId): Promise<HttpResponse> {
   for (;;) {
-    const response = await post(limited.url, PATHS[id], {});
+    const response = await post(limited.url, pathOf(id), {});
     if (response.status !== 400) return response;
   }
 }
@@ -138,7 +142,7 @@ async function callWithoutTables(id: OperationId): Promise<HttpResponse> {
   const table = sql.table(id === "issueRefund" ? "payments" : "subscriptions");
   await sql`alter table ${table} rename to gone`.execute(broken.database.db);
   try {
-    return await post(broken.url, PATHS[id], BODIES[id]);
+    return await post(broken.url, pathOf(id), BODIES[id]);
   } finally {
     await sql`alter table gone rename to ${table}`.execute(broken.database.db);
   }
@@ -147,7 +151,7 @@ async function callWithoutTables(id: OperationId): Promise<HttpResponse> {
 async function callWithoutDatabase(id: OperationId): Promise<HttpResponse> {
   await using closing = await startTestServer();
   await closing.database.close();
-  return await post(closing.url, PATHS[id], BODIES[id]); // responds before the server is closed
+  return await post(closing.url, pathOf(id), BODIES[id]); // responds before the server is closed
 }
 
 async function subscribeTooOften(): Promise<HttpResponse> {

@@ -1,5 +1,5 @@
 import type { webhooks } from "../../../openapi/generated/types.ts";
-import { EVENT_CATEGORIES } from "../../../openapi/generated/values.ts";
+import { EVENT_NAMES } from "../../../openapi/generated/values.ts";
 import { isObject, parseJson } from "../json.ts";
 
 /** The events that the contract describes. */
@@ -32,7 +32,7 @@ export function parseEvent(body: string): WebhookEvent | undefined {
   const event = parseJson(body);
   if (!isEvent(event)) return undefined;
   // The signature guarantees the fields that the contract gives an event of this name.
-  if (Object.hasOwn(EVENT_CATEGORIES, event.type)) return event as unknown as WebhookEvent;
+  if (EVENT_NAMES.some((name) => name === event.type)) return event as unknown as WebhookEvent;
   const { type: name, timestamp, sequence, data } = event;
   return { type: "unknown", name, timestamp, sequence, data };
 }

@@ -3,7 +3,7 @@ import { assert } from "../assertions.ts";
 import { type CheckParts, PRECONDITIONS, type Precondition } from "../check.ts";
 import type { CallSpec, Kit } from "../kit.ts";
 import { rows as allRows } from "../rows/calls.ts";
-import { bodyOf, mismatchesOf, type Row, SUCCESS } from "../rows/row.ts";
+import { bodyOf, mismatchesOf, type Row, successOf } from "../rows/row.ts";
 import { paymentOf, refundOf, subscriptionOf } from "../valid-requests.ts";
 
 /** A check that sends the rows with its id. */
@@ -21,7 +21,7 @@ export function rowsCheck(id: string, name: string, sources: readonly string[]):
   };
 }
 
-const isAccepted = ({ expected, operation }: Row) => expected.status === SUCCESS[operation];
+const isAccepted = ({ expected, operation }: Row) => expected.status === successOf(operation);
 
 /** Rows that succeed unchanged test the headers alone. So that no refund is made, their body is `{}`: a 400 shows that the headers were accepted. */
 function withoutEffect(row: Row): Row {

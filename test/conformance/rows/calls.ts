@@ -1,5 +1,5 @@
 import { refundRows } from "./refunds.ts";
-import { BODIES, type Differences, invalid, type OperationId, PATHS, type Row, row } from "./row.ts";
+import { BODIES, type Differences, invalid, type OperationId, pathOf, type Row, row } from "./row.ts";
 import { subscriptionRows } from "./subscriptions.ts";
 
 /* Rules for the request as a whole: tokens, headers, and the body before its fields are validated. */
@@ -125,7 +125,7 @@ function sizesOf(id: OperationId, good: string): Record<string, Differences> {
 
 /** Methods and paths other than the operation's own. An unknown path needs no token (D08a). */
 function addressesOf(id: OperationId): Record<string, Differences> {
-  const path = PATHS[id];
+  const path = pathOf(id);
   const unknown = (paths: readonly string[], check: string) =>
     each(Object.fromEntries(paths.map((other) => [`the path ${other}`, other])), (other) => ({
       path: other,
@@ -155,7 +155,7 @@ function addressesOf(id: OperationId): Record<string, Differences> {
   };
 }
 
-const wholeRows = (Object.keys(PATHS) as OperationId[]).flatMap((id) => {
+const wholeRows = (Object.keys(BODIES) as OperationId[]).flatMap((id) => {
   const good = JSON.stringify({ ...BODIES[id], ...(id === "issueRefund" && { requestKey: "key-of-text" }) });
   const rows = { ...TOKENS, ...ACCEPTS, ...malformedOf(good), ...sizesOf(id, good), ...addressesOf(id) };
   return Object.entries(rows).map(([name, differences]) => row(id, name, differences));

@@ -1,9 +1,9 @@
-import type { HttpResponse } from "../../../openapi/document/contract.ts";
+import { type HttpResponse, readContract } from "../../../openapi/document/contract.ts";
 import { valueAt } from "../../../openapi/document/pointer.ts";
 import { edit, write } from "../constraints/json.ts";
 
-export const PATHS = { issueRefund: "/v1/refunds", subscribeToWebhooks: "/v1/webhook/subscribe" } as const;
-export type OperationId = keyof typeof PATHS;
+/** The operations that get rows. One without a body needs none. */
+export type OperationId = keyof typeof BODIES;
 
 /** A valid body of each operation, which rows change. Every refund is sent with a requestKey of its own. */
 export const BODIES = {
@@ -13,9 +13,7 @@ export const BODIES = {
     secretKey: "9f2c1b7ae04d5386c1f7a2b9d0e43c58",
     subscriptionDetails: { type: "ALL" },
   },
-} as const satisfies Readonly<Record<OperationId, object>>;
-
-export const SUCCESS: Readonly<Record<OperationId, number>> = { issueRefund: 201, subscribeToWebhooks: 200 };
+} as const;
 
 /** A value exactly as written on the wire: `raw("10.00")`. */
 export type Raw = { readonly raw: string };
@@ -71,11 +69,19 @@ export type Row = {
 /** What a row says besides its operation and name; the rest is as in a valid request. */
 export type Differences = Partial<Omit<Row, "operation" | "name">>;
 
+const contract = readContract("openapi");
+export const pathOf = (operation: OperationId): string => contract.operation(operation).path;
+export const successOf = (operation: OperationId): number => {
+  const [success] = contract.operation(operation).statuses;
+  if (success === undefined) throw new Error(`The contract has no response of ${operation}.`);
+  return success;
+};
+
 export function row(operation: OperationId, name: string, differences: Differences): Row {
   return {
     name: `${operation}: ${name}`,
-    ...{ operation, edits: {}, headers: {}, token: "valid", method: "POST", path: PATHS[operation] },
-    expected: { status: SUCCESS[operation] },
+    ...{ operation, edits: {}, headers: {}, token: "valid", method: "POST", path: pathOf(operation) },
+    expected: { status: successOf(operation) },
     ...differences,
   } as const;
 }

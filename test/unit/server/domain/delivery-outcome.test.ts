@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   CIRCUMSTANCES,
@@ -9,8 +10,12 @@ import {
 } from "../../../../server/domain/delivery-outcome.ts";
 import { parseRetryAfter, RETRY_STEPS_MS, retryDelay } from "../../../../server/domain/retry-schedule.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+const [FIRST_STEP] = RETRY_STEPS_MS;
+const RETRIES = RETRY_STEPS_MS.length;
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ...{ s: SECOND, seconds: SECOND, min: MINUTE, minutes: MINUTE, h: HOUR, hours: HOUR },
+};
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 
 describe("the outcome of an attempt", () => {
@@ -18,12 +23,11 @@ describe("the outcome of an attempt", () => {
 
   test.each<[status: number | null, success: boolean, attempts: number, outcome: Outcome]>([
     [200, true, 1, { kind: "delivered" }],
-    [500, false, 1, { kind: "retry", afterMs: 5_000 }],
-    [500, false, 2, { kind: "retry", afterMs: 5 * MINUTE }],
-    [301, false, 9, { kind: "retry", afterMs: 24 * HOUR }],
-    [500, false, 10, { kind: "exhausted" }],
-    [null, false, 10, { kind: "exhausted" }],
-    [410, false, 10, { kind: "ended" }],
+    [500, false, 1, { kind: "retry", afterMs: FIRST_STEP }],
+    [301, false, RETRIES, { kind: "retry", afterMs: RETRY_STEPS_MS[RETRIES - 1] ?? 0 }],
+    [500, false, RETRIES + 1, { kind: "exhausted" }],
+    [null, false, RETRIES + 1, { kind: "exhausted" }],
+    [410, false, RETRIES + 1, { kind: "ended" }],
   ])("with status %s, success %s, as attempt %d is %o", (status, success, attempts, outcome) => {
     expect(toOutcome({ status, success, retryAfter: undefined }, attempts, chance)).toEqual(outcome);
   });
@@ -63,13 +67,17 @@ describe("the next state of a delivery", () => {
 });
 
 describe("the delay after a failed attempt", () => {
-  test("is a step of the schedule, which has nine steps, and then undefined", () => {
-    const delays = Array.from({ length: 10 }, (_, index) => retryDelay(index + 1, 0));
+  test.each([
+    ["docs/decisions.md", /The others follow (.+?) after/s],
+    ["docs/guides/receiving-webhooks.md", /repeated after (.+?), each/s],
+  ])("is a step of the schedule that %s tells, and then undefined", (page, sentence) => {
+    const [, told = ""] = sentence.exec(readFileSync(page, "utf8")) ?? [];
+    const steps = told.split(/,|and/).map((step) => step.trim().split(/\s+/));
+    const unitAfter = (index: number) => steps.slice(index).find(([, unit]) => unit)?.[1];
+    const toldMs = steps.map(([count], index) => Number(count) * (UNITS_MS[unitAfter(index) ?? ""] ?? 0));
 
-    expect(delays).toEqual([
-      ...[5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
-      undefined,
-    ]);
+    expect(RETRY_STEPS_MS.map((_, index) => retryDelay(index + 1, 0))).toEqual(toldMs);
+    expect(retryDelay(RETRIES + 1, 0)).toBeUndefined();
   });
 
   test("is lengthened at random, by less than a fifth", () => {
@@ -80,12 +88,12 @@ describe("the delay after a failed attempt", () => {
   });
 
   test.each([
-    ["less than the step", 4 * MINUTE, 5 * MINUTE],
-    ["more than the step", 7 * MINUTE, 7 * MINUTE],
-    ["more than twice the step", 10 * MINUTE + 1, 10 * MINUTE],
-    ["more than a number can hold", Number.POSITIVE_INFINITY, 10 * MINUTE],
+    ["less than the step", FIRST_STEP / 2, FIRST_STEP],
+    ["more than the step", FIRST_STEP * 1.5, FIRST_STEP * 1.5],
+    ["more than twice the step", FIRST_STEP * 2 + 1, FIRST_STEP * 2],
+    ["more than a number can hold", Number.POSITIVE_INFINITY, FIRST_STEP * 2],
   ])("is lengthened by a Retry-After of %s", (_, retryAfterMs, delay) => {
-    expect(retryDelay(2, 0, retryAfterMs)).toBe(delay);
+    expect(retryDelay(1, 0, retryAfterMs)).toBe(delay);
   });
 });
 
