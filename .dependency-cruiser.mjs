@@ -72,11 +72,7 @@ const DOMAIN = [
   "us-federal-holidays",
   "node_modules/uuid/",
 ];
-const CLIENT = [
-  "^client/",
-  "^openapi/generated/(types|values)\\.ts$",
-  "node_modules/(openapi-fetch|fast-sha256)",
-];
+const CLIENT = ["^client/", "^openapi/generated/(types|values)", "node_modules/(openapi-fetch|fast-sha256)"];
 const KITS_OWN = ["^test/$1/", "^test/reporting/", "^test/helpers/network/local-server\\.ts$"];
 
 /**

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import type { Node } from "../../openapi/document/node.ts";
+import { valueAt } from "../../openapi/document/pointer.ts";
 import { defineCommand, secondsSince } from "../command/command.ts";
 import { replaceFile, withTempDir } from "../command/files.ts";
 import { runRedocly } from "../command/redocly.ts";
@@ -34,26 +35,14 @@ async function generate(): Promise<Files> {
 
 /** What programs need of the contract as values, so that nobody writes it a second time. */
 function toValues(document: Node): string {
-  const { EventName, RefundStatus } = (document.components as { schemas: Schemas }).schemas;
-  const categories = Object.entries(EventName["x-event-categories"]);
-  const categoryOf = (event: string) => categories.find(([, events]) => events.includes(event))?.[0];
-  const byEvent = Object.fromEntries(EventName.enum.map((event) => [event, categoryOf(event)]));
-  return [
-    "/** All events, and the category by which a subscription can choose each (D19). */",
-    `export const EVENT_NAMES = ${JSON.stringify(EventName.enum)} as const;`,
-    `export const EVENT_CATEGORIES = ${JSON.stringify(byEvent, null, 2)} as const;`,
-    "/** A refund is authorized from the start of this business day after the date of settlement (D16). */",
-    `export const WAITING_BUSINESS_DAYS = ${RefundStatus["x-waiting-period"].businessDays};\n`,
-  ].join("\n");
+  const value = (pointer: string) => JSON.stringify(valueAt(document, `/components/schemas${pointer}`));
+  return `/** The names of all events, and those of each category by which a subscription can choose them (D19). */
+export const EVENT_NAMES = ${value("/EventName/enum")} as const;
+export const EVENT_CATEGORIES = ${value("/EventName/x-event-categories")} as const;
+/** A refund is authorized from the start of this business day after the date of settlement (D16). */
+export const WAITING_BUSINESS_DAYS = ${value("/RefundStatus/x-waiting-period/businessDays")};
+`;
 }
-
-type Schemas = {
-  readonly EventName: {
-    readonly enum: readonly string[];
-    readonly "x-event-categories": Readonly<Record<string, readonly string[]>>;
-  };
-  readonly RefundStatus: { readonly "x-waiting-period": { readonly businessDays: number } };
-};
 
 /** The bundle and the types of a document that is written by hand. */
 async function generateFrom(

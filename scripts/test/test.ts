@@ -59,15 +59,12 @@ if (whole) {
 async function runInTurn(steps: readonly Step[]): Promise<StepResult[]> {
   const results: StepResult[] = [];
   for (const step of steps) {
-    let result = await runStep(step);
-    process.stdout.write(result.output);
-    if (!result.passed && rerun) {
-      process.stdout.write(`run again: ${step.name}\n`);
-      result = await runStep(step);
-      process.stdout.write(result.output);
-      if (result.passed) tests.unsteady.push(step.name);
-    }
-    results.push(result);
+    const first = await runStep(step);
+    process.stdout.write(first.output);
+    const last = first.passed || !rerun ? first : await runStep(step);
+    if (last !== first) process.stdout.write(`run again: ${step.name}\n${last.output}`);
+    if (last.passed && !first.passed) tests.unsteady.push(step.name);
+    results.push(last);
   }
   return results;
 }

@@ -64,8 +64,10 @@ export function resourceKind(type: string): string {
   return type.slice(0, type.indexOf("."));
 }
 
-const CATEGORIES = new Map<string, EventCategory>(
-  Object.entries(EVENT_CATEGORIES).map(([type, category]) => [resourceKind(type), category]),
+const CATEGORIES = new Map(
+  Object.entries(EVENT_CATEGORIES).flatMap(([category, events]) =>
+    events.map((event) => [resourceKind(event), category as EventCategory] as const),
+  ),
 );
 
 /** The refund response: `errorDetails` only for a failed one, the reference null when none was sent (D06). */

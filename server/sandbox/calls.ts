@@ -1,6 +1,10 @@
 import createClient from "openapi-fetch";
 import type { components, operations, paths } from "../../openapi/generated/sandbox-types.ts";
 
+/** The access tokens of every sandbox's merchants, `acme` and `globex`. */
+export const ACCESS_TOKEN = "sandbox_acme";
+export const OTHER_ACCESS_TOKEN = "sandbox_globex";
+
 type Schemas = components["schemas"];
 type Id = keyof operations;
 type Content<Holder> = Holder extends { content: { "application/json": infer Body } } ? Body : undefined;

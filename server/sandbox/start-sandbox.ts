@@ -2,12 +2,9 @@ import { readConfig } from "../config/config.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { createLogger } from "../observability/logger.ts";
 import { startServer } from "../process/start.ts";
-import { createCalls, type Sandbox, type SandboxOptions } from "./calls.ts";
+import { ACCESS_TOKEN, createCalls, OTHER_ACCESS_TOKEN, type Sandbox, type SandboxOptions } from "./calls.ts";
 import { type SandboxShape, wrapInSandbox } from "./sandbox.ts";
 import { readTomorrowSeed } from "./settings.ts";
-
-const ACCESS_TOKEN = "sandbox_acme";
-const OTHER_ACCESS_TOKEN = "sandbox_globex";
 
 /** Starts a sandbox, as the package's `startSandbox` does, or one of another shape. */
 export async function startSandbox(

@@ -1,6 +1,7 @@
 import { readContract } from "../../openapi/document/contract.ts";
 import type { SandboxSchemas, Schemas } from "../../server/contract/document.ts";
 import type { HandlerResponse, SandboxId } from "../../server/contract/operations.ts";
+import { ACCESS_TOKEN } from "../../server/sandbox/calls.ts";
 import { createMerchant, dollars, type Refund } from "./factories.ts";
 import { post, type TestResponse } from "./server.ts";
 
@@ -31,10 +32,7 @@ export type SandboxCall = {
 export type Sandbox = <Id extends SandboxId>(id: Id, call?: SandboxCall) => Promise<SandboxResponse<Id>>;
 
 /** The sandbox calls of a server, acme's by default. Throws on every response that the contract does not allow. */
-export function sandboxOf(
-  server: { readonly url: string },
-  ownToken: string | null = "sandbox_acme",
-): Sandbox {
+export function sandboxOf(server: { readonly url: string }, ownToken: string | null = ACCESS_TOKEN): Sandbox {
   return async (id, { path = {}, query = {}, body, token = ownToken } = {}) => {
     const { path: template, method } = contract.operation(id);
     const filled = template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ""));

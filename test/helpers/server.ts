@@ -9,6 +9,7 @@ import {
   type StartOptions,
   startServer,
 } from "../../server/process/start.ts";
+import { ACCESS_TOKEN } from "../../server/sandbox/calls.ts";
 import { wrapInSandbox } from "../../server/sandbox/sandbox.ts";
 import { readTomorrowSeed } from "../../server/sandbox/settings.ts";
 import { createTestDatabase, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
@@ -149,7 +150,7 @@ export async function post<Body = unknown>(
   url: string,
   path: string,
   body: unknown,
-  { token = "sandbox_acme", headers = {} }: PostOptions = {},
+  { token = ACCESS_TOKEN, headers = {} }: PostOptions = {},
 ): Promise<TestResponse<Body>> {
   const response = await fetch(url + path, {
     method: "POST",

@@ -2,53 +2,44 @@ using System;
 using System.IO;
 using System.Linq;
 using System.Net.Http;
-using System.Net.Http.Headers;
 using System.Security.Cryptography;
 using System.Text;
 using System.Threading.Tasks;
 using Payments;
 
 static class Merchant {
-    /// <summary>What each status means for a refund, by the contract.</summary>
-    static readonly Newtonsoft.Json.Linq.JObject Retries = Newtonsoft.Json.Linq.JObject.Parse(File.ReadAllText("retries.json"));
-
     static async Task<string> Refund(PaymentsClient client, RefundRequest request) {
+        var retries = Newtonsoft.Json.Linq.JObject.Parse(File.ReadAllText("retries.json")); // by the contract
         for (var attempt = 0; attempt < 4; attempt++) {
             var wait = TimeSpan.FromMilliseconds(300 << attempt);
             try {
-                return Name((await client.IssueRefundAsync(request)).PaymentStatus);
-            }
-            catch (ApiException<DuplicateRequestKeyProblem> error) {
+                return (await client.IssueRefundAsync(request)).PaymentStatus.ToString();
+            } catch (ApiException<DuplicateRequestKeyProblem> error) {
                 var found = error.Result.Existing;
                 var sameMoney = found.OriginalPaymentId == request.PaymentId && found.Amount.Value == request.Amount.Value;
-                return sameMoney && found.ClientReferenceId == request.ClientReferenceId ? Name(found.PaymentStatus) : "conflict";
-            }
-            catch (ApiException error) {
-                var result = (string)Retries[error.StatusCode.ToString()];
+                return sameMoney && found.ClientReferenceId == request.ClientReferenceId ? found.PaymentStatus.ToString() : "conflict";
+            } catch (ApiException error) {
+                var result = (string)retries[error.StatusCode.ToString()];
                 // This alone shows that no attempt made the refund, of this run or of an earlier one.
                 if (result == "none" && error.GetType().IsGenericType) return "none";
                 if (error.StatusCode >= 300 && error.StatusCode < 500 && result != "again") return "unknown";
                 if (error.Headers.TryGetValue("Retry-After", out var after)) wait += TimeSpan.FromSeconds(int.Parse(after.First()));
-            }
-            catch (Exception) { } // no response, or none that can be read
+            } catch (Exception) { } // no response, or none that can be read
             await Task.Delay(wait);
         }
         return "unknown";
     }
 
-    static string Name(object status) => Newtonsoft.Json.JsonConvert.SerializeObject(status, new Newtonsoft.Json.Converters.StringEnumConverter()).Trim('"');
-
     static int Receive(string secret, string id, string timestamp, string signatures, byte[] body) {
         var key = Convert.FromBase64String(secret.Replace("whsec_", ""));
-        if (key.Length < 24 || !long.TryParse(timestamp, out var sent)) return 400;
-        if (Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - sent) > 300) return 400;
+        long.TryParse(timestamp, out var sent);
+        if (key.Length < 24 || Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - sent) > 300) return 400;
         var digest = new HMACSHA256(key).ComputeHash(Encoding.UTF8.GetBytes(id + "." + timestamp + ".").Concat(body).ToArray());
         // A second HMAC makes the comparison take as long whatever was given; .NET has CryptographicOperations.FixedTimeEquals.
         Func<string, byte[]> mask = text => new HMACSHA256(digest).ComputeHash(Encoding.UTF8.GetBytes(text));
         var expected = mask("v1," + Convert.ToBase64String(digest));
         if (!signatures.Split(' ').Any(given => mask(given).SequenceEqual(expected))) return 400;
-        Directory.CreateDirectory("events");
-        var half = Path.Combine("events", "." + Guid.NewGuid());
+        var half = Path.Combine(Directory.CreateDirectory("events").Name, "." + Guid.NewGuid());
         using (var file = new FileStream(half, FileMode.CreateNew)) {
             file.Write(body, 0, body.Length);
             file.Flush(true);
@@ -61,13 +52,12 @@ static class Merchant {
     static void Main(string[] given) {
         Func<string, string> env = Environment.GetEnvironmentVariable;
         if (given[0] == "receive") {
-            var body = new MemoryStream();
-            Console.OpenStandardInput().CopyTo(body);
-            Console.WriteLine(Receive(env("WEBHOOK_SECRET"), given[1], given[2], given[3], body.ToArray()));
+            var body = new BinaryReader(Console.OpenStandardInput()).ReadBytes(1 << 20);
+            Console.WriteLine(Receive(env("WEBHOOK_SECRET"), given[1], given[2], given[3], body));
             return;
         }
         var http = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false }) { Timeout = TimeSpan.FromSeconds(10) };
-        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", env("PAYMENTS_TOKEN"));
+        http.DefaultRequestHeaders.Authorization = new System.Net.Http.Headers.AuthenticationHeaderValue("Bearer", env("PAYMENTS_TOKEN"));
         var amount = new Amount { Currency = AmountCurrency.USD, Value = double.Parse(given[2], System.Globalization.CultureInfo.InvariantCulture) };
         var request = new RefundRequest { PaymentId = given[1], Amount = amount, ClientReferenceId = given[3], RequestKey = given[3] };
         Console.WriteLine(Refund(new PaymentsClient(http) { BaseUrl = env("PAYMENTS_URL") }, request).Result);

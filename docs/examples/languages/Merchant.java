@@ -4,7 +4,6 @@ import java.util.*;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.openapitools.client.*;
-import org.openapitools.client.api.RefundsApi;
 import org.openapitools.client.model.*;
 import static java.nio.file.StandardOpenOption.*;
 
@@ -12,19 +11,18 @@ class Merchant {
   static Object refund(ApiClient client, RefundRequest request) throws Exception {
     for (int attempt = 0; attempt < 4; attempt++) {
       try {
-        return new RefundsApi(client).issueRefund(request).getPaymentStatus();
+        return new org.openapitools.client.api.RefundsApi(client).issueRefund(request).getPaymentStatus();
       } catch (ApiException error) {
         int status = error.getCode(); // 0 without a response
-        String body = error.getResponseBody();
         if (status == 409) {
-          var found = client.getObjectMapper().readValue(body, DuplicateRequestKeyProblem.class).getExisting();
+          var found = client.getObjectMapper().readValue(error.getResponseBody(), DuplicateRequestKeyProblem.class).getExisting();
           boolean ours = request.getPaymentId().equals(found.getOriginalPaymentId()) && request.getAmount().equals(found.getAmount())
             && request.getClientReferenceId().equals(found.getClientReferenceId());
           return ours ? found.getPaymentStatus() : "conflict";
         }
         var result = client.getObjectMapper().readTree(new java.io.File("retries.json")).path(status + "").asText(); // by the contract
         // This alone shows that no attempt made the refund, of this run or of an earlier one.
-        if (result.equals("none") && body.contains("errorDetails")) return "none";
+        if (result.equals("none") && error.getResponseBody().contains("errorDetails")) return "none";
         if (status >= 300 && status < 500 && !result.equals("again")) return "unknown";
         var headers = error.getResponseHeaders();
         Thread.sleep((headers == null ? 0 : 1000 * headers.firstValueAsLong("Retry-After").orElse(0)) + (300L << attempt));

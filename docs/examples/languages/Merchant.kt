@@ -1,20 +1,16 @@
-import java.io.FileOutputStream
 import java.nio.file.*
+import java.nio.file.StandardOpenOption.*
 import java.security.MessageDigest
-import java.time.Duration
 import java.util.*
 import javax.crypto.Mac
 import javax.crypto.spec.SecretKeySpec
-import kotlin.math.abs
 import okhttp3.OkHttpClient
 import payments.apis.RefundsApi
 import payments.infrastructure.*
 import payments.models.*
 
-/** What each status means for a refund, by the contract. */
-val retries: Map<*, *> = Serializer.gson.fromJson(Files.readString(Path.of("retries.json")), Map::class.java)
-
 fun refund(api: RefundsApi, request: RefundRequest): String {
+    val retries = Serializer.gson.fromJson(Files.readString(Path.of("retries.json")), Map::class.java) // by the contract
     for (attempt in 0..3) {
         var wait: String? = null
         try {
@@ -45,14 +41,13 @@ fun refund(api: RefundsApi, request: RefundRequest): String {
 fun receive(secret: String, id: String, timestamp: String, signatures: String, body: ByteArray): Int {
     val key = Base64.getDecoder().decode(secret.removePrefix("whsec_"))
     val sent = timestamp.toLongOrNull() ?: return 400
-    if (key.size < 24 || abs(System.currentTimeMillis() / 1000 - sent) > 300) return 400
+    if (key.size < 24 || kotlin.math.abs(System.currentTimeMillis() / 1000 - sent) > 300) return 400
     val mac = Mac.getInstance("HmacSHA256").apply { init(SecretKeySpec(key, "HmacSHA256")) }
     mac.update("$id.$timestamp.".toByteArray())
     val expected = "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body))
     if (signatures.split(" ").none { MessageDigest.isEqual(expected.toByteArray(), it.toByteArray()) }) return 400
     val half = Files.createDirectories(Path.of("events")).resolve("." + UUID.randomUUID())
-    FileOutputStream(half.toFile()).use { it.write(body); it.fd.sync() }
-    Files.move(half, Path.of("events", id), StandardCopyOption.ATOMIC_MOVE) // before the response; a repeat changes nothing
+    Files.move(Files.write(half, body, CREATE_NEW, WRITE, SYNC), Path.of("events", id), StandardCopyOption.ATOMIC_MOVE) // before the response; a repeat changes nothing
     return 204
 }
 
@@ -60,8 +55,7 @@ fun main(given: Array<String>) {
     if (given[0] == "receive")
         return println(receive(System.getenv("WEBHOOK_SECRET"), given[1], given[2], given[3], System.`in`.readAllBytes()))
     ApiClient.accessToken = System.getenv("PAYMENTS_TOKEN")
-    val client = OkHttpClient.Builder().followRedirects(false).retryOnConnectionFailure(false).callTimeout(Duration.ofSeconds(10))
-    val amount = Amount(Amount.Currency.uSD, given[2].toDouble())
-    val request = RefundRequest(given[1], amount, requestKey = given[3], clientReferenceId = given[3])
+    val client = OkHttpClient.Builder().followRedirects(false).retryOnConnectionFailure(false).callTimeout(java.time.Duration.ofSeconds(10))
+    val request = RefundRequest(given[1], Amount(Amount.Currency.uSD, given[2].toDouble()), requestKey = given[3], clientReferenceId = given[3])
     println(refund(RefundsApi(System.getenv("PAYMENTS_URL"), client.build()), request))
 }

@@ -3,6 +3,7 @@ import { Option } from "@commander-js/extra-typings";
 import { isPackaged } from "../../config/environment.ts";
 import { defineProgram } from "../../process/command-line.ts";
 import { onStopSignal } from "../../process/stop-signals.ts";
+import { ACCESS_TOKEN } from "../calls.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
 
 type Choice = { url: string; token: string; events?: string | undefined };
@@ -25,7 +26,7 @@ export function defineListen() {
     .addOption(
       new Option("--token <token>", "whose events to show")
         .env("REFUNDS_SANDBOX_TOKEN")
-        .default("sandbox_acme"),
+        .default(ACCESS_TOKEN),
     )
     .addOption(
       new Option(

@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import { styleText } from "node:util";
 import { readDocument } from "../../contract/document.ts";
 import { defineProgram } from "../../process/command-line.ts";
+import { ACCESS_TOKEN } from "../calls.ts";
 import type { BadDay } from "../handlers/bad-day.ts";
 import type { SandboxShape } from "../sandbox.ts";
 import { detached, untilExit } from "./child.ts";
@@ -162,7 +163,7 @@ async function runOnce(start: Start, command: readonly string[], options: Option
     const tokens = Array.from({ length: WORKERS }, (_, index) => `sandbox_worker${index + 1}`);
     const env = {
       REFUNDS_SANDBOX_URL: sandbox.url,
-      REFUNDS_SANDBOX_TOKEN: "sandbox_acme",
+      REFUNDS_SANDBOX_TOKEN: ACCESS_TOKEN,
       REFUNDS_SANDBOX_TOKENS: tokens.join(","),
       REFUNDS_SANDBOX_SECRET: `whsec_${randomBytes(24).toString("base64")}`,
       ...(bad && { REFUNDS_SANDBOX_BAD_DAY: bad.day }),

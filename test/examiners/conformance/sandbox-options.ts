@@ -1,3 +1,4 @@
+import { ACCESS_TOKEN, OTHER_ACCESS_TOKEN } from "../../../server/sandbox/calls.ts";
 import { type ConformOptions, DEFAULTS } from "../../conformance/options.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { toFlag } from "../../reporting/options.ts";
@@ -8,8 +9,8 @@ export async function allOptions(url: string): Promise<ConformOptions> {
   return {
     ...DEFAULTS,
     url,
-    token: "sandbox_acme",
-    otherToken: "sandbox_globex",
+    token: ACCESS_TOKEN,
+    otherToken: OTHER_ACCESS_TOKEN,
     secondToken: await createToken(url, ["refunds", "webhooks"]),
     unscopedToken: await createToken(url, []),
     payments: {

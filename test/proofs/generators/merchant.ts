@@ -14,6 +14,8 @@ import {
 } from "../../helpers/process.ts";
 import type { Language } from "./languages.ts";
 
+/* A merchant who uses a language: generates a client in a folder, compiles the sample of the guide there, and runs it. */
+
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const SAMPLES = join(ROOT, "docs/examples/languages");
 /** The npm package is an unofficial copy; this is the digest of the jar that the project released on Maven Central. */

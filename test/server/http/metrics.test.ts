@@ -11,6 +11,8 @@ import { type Receiver, respondWith, startReceiver, until } from "../../helpers/
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
+/* What the monitoring of operators reads at METRICS_PORT, and whether the alerts that we ship fit it. */
+
 /** A line of the text format: a name, labels, a number. */
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)+\})? (\S+)$/;
 

@@ -12,6 +12,11 @@ import { post, type TestServer } from "../../helpers/server.ts";
 import { createPayment as createOriginal, createRefund, LONG_AGO } from "../../helpers/store-factories.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
+/*
+ * A database that is restored from a backup has lost its latest refunds, which merchants would then issue and pay again. Each server
+ * keeps a mark in a file, by which it notices the loss and holds all refunds until operators have added what is missing.
+ */
+
 /** A merchant's business in production, with two servers' marks in a folder. */
 async function startBusiness() {
   const production = await startProduction();

@@ -20,7 +20,7 @@ export const MERCHANTS: Readonly<Record<string, string>> = { sandbox_acme: "acme
 
 /** The sandbox's own access tokens are public knowledge, so a tab may remember the one in use. */
 const TOKEN_KEY = "console-token";
-let accessToken = sessionStorage.getItem(TOKEN_KEY) ?? "sandbox_acme";
+let accessToken = sessionStorage.getItem(TOKEN_KEY) ?? Object.keys(MERCHANTS)[0] ?? "";
 
 export const getToken = () => accessToken;
 

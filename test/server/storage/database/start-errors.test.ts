@@ -84,7 +84,7 @@ test.each([
   });
 });
 
-test.each(["LATIN1", "WIN1252", "EUC_JP"])("a database in %s is refused, and named", async (encoding) => {
+test.each(["LATIN1"])("a database in %s is refused, and named", async (encoding) => {
   await using database = await createTestDatabase("postgres", { empty: true });
   await using admin = openUnmigrated(database.url, {});
   const name = `test_${encoding.toLowerCase()}_${process.pid}`;

@@ -40,14 +40,15 @@ const taken = (holders: readonly ShareHolder[]) =>
   );
 const sum = (hand: readonly InHandHere[]) => hand.reduce((total, { count }) => total + count, 0);
 
-describe("the fair share of a subscription", () => {
-  test("is the limit of one subscription, less what it has in progress", () => {
+/* Attempts to send are limited, so one server shares them between subscriptions: nobody's slow receiver may take them all. */
+describe("the number of attempts that a subscription may have in progress", () => {
+  test("is at most the limit of one subscription, less what it has in progress", () => {
     expect(share([proven("a", "acme")])).toEqual({ a: 16 });
     expect(share([proven("a", "acme")], [inHand(proven("a", "acme"), 15)])).toEqual({ a: 1 });
     expect(share([proven("a", "acme")], [inHand(proven("a", "acme"), 16)])).toEqual({});
   });
 
-  test("is limited for a merchant with many subscriptions together", () => {
+  test("is smaller when all subscriptions of its merchant together reach the merchant's limit", () => {
     const many = create(1, 100, 0);
 
     const sumOf = (shares: { limit: number }[]) => shares.reduce((total, { limit }) => total + limit, 0);
@@ -59,13 +60,13 @@ describe("the fair share of a subscription", () => {
     expect(sumOf(alone)).toBe(256 / 4);
   });
 
-  test("is one for every merchant and subscription before any gets two", () => {
+  test("is one for every subscription before any gets two", () => {
     const two = [proven("a", "acme"), proven("b", "acme"), proven("z", "other")];
 
     expect(share(two, [inHand(proven("y", "acme"), 62)])).toMatchObject({ a: 1, b: 1 });
   });
 
-  test("comes first for the subscriptions of a merchant that have timed out least", () => {
+  test("is given first to those subscriptions of a merchant that have timed out least", () => {
     const holders = [
       unproven("a", "acme", 3),
       unproven("b", "acme", 1),
@@ -78,7 +79,7 @@ describe("the fair share of a subscription", () => {
     expect(order).toEqual(["c", "d", "b", "a"]);
   });
 
-  test("is small until the receiver has responded in time, and one after several timeouts", () => {
+  test("is four until its receiver has responded in time, and one after several timeouts", () => {
     const next = [null, 1, 2, 3].map((timeouts) => share([unproven("a", "acme", timeouts)]));
 
     expect(next).toEqual([{ a: 4 }, { a: 4 }, { a: 4 }, { a: 1 }]);
@@ -90,7 +91,7 @@ describe("the fair share of a subscription", () => {
     ["silent for long", MAX_TIMEOUTS],
     ["slow", 1],
     ["quick", 0],
-  ])("is left for another merchant beside twenty that are %s", (_, timeouts) => {
+  ])("is at least two beside twenty merchants whose receivers are %s", (_, timeouts) => {
     const hand = taken(create(20, 100, timeouts));
 
     expect(sum(hand)).toBeLessThan(LIMITS.total);
@@ -98,7 +99,7 @@ describe("the fair share of a subscription", () => {
     expect(share([unproven("z", "new")], hand).z).toBeGreaterThanOrEqual(2);
   });
 
-  test("is kept for receivers that have responded, however many others have not", () => {
+  test("is as usual for receivers that have responded, however many others have not", () => {
     const hand = taken(create(1_000, 1, MAX_TIMEOUTS));
 
     expect(sum(hand)).toBe(LIMITS.unproven * 0.75);
@@ -106,7 +107,7 @@ describe("the fair share of a subscription", () => {
     expect(share([unproven("z", "new")], hand)).toEqual({ z: 4 });
   });
 
-  test("is kept for quick receivers when too many become slow together, within the limit of the server", () => {
+  test("is as usual for quick receivers when many become slow together, within the limit of the server", () => {
     const slow = create(256, 1, 1).map((holder) => inHand(holder, 1));
     const shareOf = (mostHere: number) => shareFairly([proven("z", "healthy")], slow, LIMITS, mostHere);
 
@@ -114,7 +115,7 @@ describe("the fair share of a subscription", () => {
     expect([512, 258, 256].map((most) => shareOf(most)[0]?.limit)).toEqual([16, 1, undefined]);
   });
 
-  test("counts what is in progress at other servers for its own subscription only", () => {
+  test("is reduced by what other servers send for the same subscription, and by nothing else that they send", () => {
     const elsewhere = create(300, 1, 1).map((holder) => inHand(holder, 4, 0));
 
     expect(share(create(300, 1, 1), elsewhere)).toEqual({});
