@@ -38,6 +38,28 @@ const BACKLOG = 4_096;
 /** How many requests may wait for the response of an earlier one on their connection; a connection with more is closed. */
 const MAX_PIPELINED = 16;
 
+/** So many bytes hold some ten of the shortest requests. */
+const SLICE_BYTES = 512;
+/** A connection with more bytes behind a request whose response waits is closed. */
+const MAX_AHEAD_BYTES = 8_192;
+
+/**
+ * Has Node parse what it reads in slices, and nothing more of a connection that has been closed meanwhile: of a whole chunk it would
+ * make a thousand requests at once.
+ */
+function readInSlices(socket: Socket, isWaiting: () => boolean): void {
+  const push = socket.push.bind(socket);
+  socket.push = (chunk: Buffer | null) => {
+    let more = chunk === null && push(chunk);
+    for (let at = 0; chunk && at < chunk.length && !socket.destroyed; at += SLICE_BYTES) {
+      if (chunk.length - at > MAX_AHEAD_BYTES && isWaiting()) socket.destroy();
+      else more = push(chunk.subarray(at, at + SLICE_BYTES));
+    }
+    return more;
+  };
+  socket.on("data", () => {}); // otherwise the bytes go to the parser without the socket
+}
+
 export type HttpServerOptions = {
   host: string;
   port: number;
@@ -164,6 +186,9 @@ function createServerFor(
       previous.response.once("close", () => refuseBrokenRequest(error, socket));
     else refuseBrokenRequest(error, socket);
   };
+  server.on("connection", (socket) =>
+    readInSlices(socket, () => latest.get(socket)?.request.complete === true),
+  );
   server.on("clientError", refuse);
   refuseConnections(server, maxConnections, logRefusals(logger, "connection", "too many were open"));
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).

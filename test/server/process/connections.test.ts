@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { refundOf } from "../../helpers/factories.ts";
 import { type Connection, exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
@@ -29,4 +30,17 @@ test("callers who open more connections than the process has descriptors get 503
 
   expect([refused.status, refused.headers["retry-after"], served.status]).toEqual([503, "1", 201]);
   expect(refused.body).toMatchObject({ errorDetails: { errorCode: "UNAVAILABLE" } });
+});
+
+test("callers who send a thousand requests each and read no response take little memory", async () => {
+  await using server = await spawnServer();
+  const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]);
+  const before = memory();
+  const text = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1_850);
+  const callers = await Promise.all(Array.from({ length: 300 }, () => openConnection(server.url)));
+
+  for (const caller of callers) caller.send(text);
+  await Promise.all(callers.map(({ closed }) => closed));
+
+  expect(memory() / before).toBeLessThan(1.5);
 });
