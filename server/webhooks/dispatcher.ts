@@ -8,7 +8,7 @@ import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import type { Worker } from "./worker.ts";
 
-export type DispatchedWorker = Pick<Worker, "accepted" | "begin" | "room" | "underWay">;
+export type DispatchedWorker = Pick<Worker, "accepted" | "begin" | "isPaced" | "room" | "underWay">;
 
 export type DispatcherParts = {
   readonly store: Pick<Store, "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares">;
@@ -68,6 +68,8 @@ export class Dispatcher {
    */
   wake(merchant?: string): void {
     if (merchant === undefined) this.#all = true;
+    else if (this.#parts.worker.isPaced(merchant))
+      return; // the poll looks for it in a second
     else this.#woken.add(merchant);
     this.#wakes += 1;
     this.#schedule();
@@ -166,8 +168,9 @@ export class Dispatcher {
     await this.#claim(shares);
   }
 
-  async #claim({ due, now }: Shares): Promise<void> {
+  async #claim({ due: all, now }: Shares): Promise<void> {
     const { store, worker, limits, leaseMs, overlapping } = this.#parts;
+    const due = all.filter(({ merchant }) => !worker.isPaced(merchant));
     if (due.length === 0) return;
     const inHand = this.#inHand(due);
     const mostHere = inHand.reduce((total, { here }) => total + here, worker.room());

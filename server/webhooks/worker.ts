@@ -31,6 +31,9 @@ export type UnderWay = ShareHolder & {
 /** The most attempts in progress in one process, whatever the limits allow. */
 const MAX_ATTEMPTS = 512;
 
+/** After so many failed attempts of a merchant in a second, its others wait for the next one: each takes the processor from other merchants. */
+const FAILURES_A_SECOND = 50;
+
 /** Makes the attempts of claimed deliveries in this process, and records their results. */
 export class Worker {
   readonly #parts: WorkerParts;
@@ -41,6 +44,8 @@ export class Worker {
   /** The webhookIds of deliveries that their receivers have accepted, and that are being recorded. */
   readonly #accepted = new Set<string>();
   readonly #abandoned = new AbortController();
+  /** Of merchants, in one second. */
+  #failures = { second: 0, of: new Map<string, number>() };
   #stopping = false;
   #abandonTimer: NodeJS.Timeout | undefined;
 
@@ -51,6 +56,13 @@ export class Worker {
   /** How many more attempts may be under way. */
   room(): number {
     return this.#stopping ? 0 : Math.max(0, MAX_ATTEMPTS - this.#running.size);
+  }
+
+  /** Whether further attempts of a merchant wait for the next second. */
+  isPaced(merchant: string): boolean {
+    const second = Math.floor(performance.now() / 1_000);
+    if (second !== this.#failures.second) this.#failures = { second, of: new Map() };
+    return (this.#failures.of.get(merchant) ?? 0) >= FAILURES_A_SECOND;
   }
 
   underWay(): UnderWay[] {
@@ -122,6 +134,8 @@ export class Worker {
       const result = inTime
         ? await make(attempt, { ...this.#parts, secretKeys, connections: this.#connections, signal })
         : undefined;
+      const failures = this.#failures.of;
+      if (result?.error) failures.set(attempt.merchant, (failures.get(attempt.merchant) ?? 0) + 1);
       if (result?.error === null && paceOf(result) === "quick") {
         // The receiver may get the next delivery while this result is recorded. After any other result, the recorded state decides.
         end();
