@@ -7,7 +7,11 @@ export type Refund = Schemas["Refund"];
 export type RefundStatus = Schemas["RefundStatus"];
 export type SubscriptionRequest = Schemas["SubscriptionRequest"];
 export type Subscription = Schemas["Subscription"];
-export type Problem = Schemas["Problem"];
+/** What the bodies of all errors have in common, also of those that later versions add. */
+export type Problem = Omit<Schemas["InternalErrorProblem"], "type" | "status"> & {
+  type: string;
+  status: number;
+};
 export type InvalidRequestProblem = Schemas["InvalidRequestProblem"];
 export type DuplicateRequestKeyProblem = Schemas["DuplicateRequestKeyProblem"];
 export type Amount = Schemas["Amount"];

@@ -681,18 +681,8 @@ export interface components {
             /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
         };
-        /**
-         * Format: uri-reference
-         * @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text.
-         */
-        ProblemType: string;
         /** @description The kind of problem in a few words, the same for every problem of its kind. */
         ProblemTitle: string;
-        /**
-         * Format: int32
-         * @description The HTTP status of this response.
-         */
-        ProblemStatus: number;
         /** @description What is wrong with this call, and what to do about it. */
         ProblemDetail: string;
         /**
@@ -740,12 +730,19 @@ export interface components {
         };
         /** @description The problem of a call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
-            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
-            type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/invalid-request";
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /** @description The HTTP status of this response. */
-            status: components["schemas"]["ProblemStatus"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 400;
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -758,14 +755,134 @@ export interface components {
              */
             violations: components["schemas"]["Violation"][];
         };
+        /** @description The problem of a call without an accepted access token. */
+        UnauthorizedProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/unauthorized";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 401;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /**
+         * Format: uri-reference
+         * @description The kind of problem, such as `/problems/not-found`. Compare it as text.
+         */
+        ProblemType: string;
+        /**
+         * Format: int32
+         * @description The HTTP status of this response.
+         */
+        ProblemStatus: number;
         /** @description An error (RFC 9457). After a 4xx this call has changed nothing; after a 5xx it may have been carried out. */
         Problem: {
-            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            /** @description The kind of problem, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description The HTTP status of this response. */
             status: components["schemas"]["ProblemStatus"];
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a call whose `Accept` rules out JSON. */
+        NotAcceptableProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/not-acceptable";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 406;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of too many calls. */
+        RateLimitedProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/rate-limited";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 429;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of an error on our side. */
+        InternalErrorProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/internal-error";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 500;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a call that can't be served now. */
+        UnavailableProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/unavailable";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 503;
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -788,6 +905,28 @@ export interface components {
             requestKey?: string;
             /** @description Your own identifier of the payment. */
             clientReferenceId?: string;
+        };
+        /** @description The problem of a body that came too slowly. */
+        RequestTimeoutProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/request-timeout";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 408;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /** @description Identifier of the original payment. */
         OriginalPaymentId: string;
@@ -822,12 +961,19 @@ export interface components {
         };
         /** @description The problem of a call whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
-            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
-            type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/duplicate-request-key";
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /** @description The HTTP status of this response. */
-            status: components["schemas"]["ProblemStatus"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 409;
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -840,6 +986,50 @@ export interface components {
              *     to tell your own refund, whose response was lost, from another one.
              */
             existing: components["schemas"]["ExistingRecord"];
+        };
+        /** @description The problem of a body that is too large. */
+        PayloadTooLargeProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/payload-too-large";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 413;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a body that is not declared as plain JSON in UTF-8. */
+        UnsupportedMediaTypeProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/unsupported-media-type";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 415;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /** @description When a payment settled. */
         Settlement: {
@@ -861,7 +1051,7 @@ export interface components {
         };
         /** @description A transition that an original payment can't make from its current status. */
         ImpossibleMoveProblem: {
-            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            /** @description The kind of problem, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -1655,8 +1845,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnauthorizedProblem"];
+                "application/json": components["schemas"]["UnauthorizedProblem"];
             };
         };
         /** @description The sandbox is reached from its own machine only, and the `Host` of the call is no name of that machine. */
@@ -1677,8 +1867,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["NotAcceptableProblem"];
+                "application/json": components["schemas"]["NotAcceptableProblem"];
             };
         };
         /** @description Too many calls, and nothing was done. Wait as long as `Retry-After` says, then send the same call again. */
@@ -1690,8 +1880,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["RateLimitedProblem"];
+                "application/json": components["schemas"]["RateLimitedProblem"];
             };
         };
         /** @description An error on our side. Whether the call was carried out is unknown; send the same call again. */
@@ -1702,8 +1892,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["InternalErrorProblem"];
+                "application/json": components["schemas"]["InternalErrorProblem"];
             };
         };
         /**
@@ -1718,8 +1908,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnavailableProblem"];
+                "application/json": components["schemas"]["UnavailableProblem"];
             };
         };
         /** @description The payment, as it was stored. */
@@ -1741,8 +1931,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["RequestTimeoutProblem"];
+                "application/json": components["schemas"]["RequestTimeoutProblem"];
             };
         };
         /** @description A payment record with this `requestKey` exists. No second refund was made. */
@@ -1765,8 +1955,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["PayloadTooLargeProblem"];
+                "application/json": components["schemas"]["PayloadTooLargeProblem"];
             };
         };
         /** @description The body is not declared as plain JSON in UTF-8. */
@@ -1777,8 +1967,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnsupportedMediaTypeProblem"];
+                "application/json": components["schemas"]["UnsupportedMediaTypeProblem"];
             };
         };
         /** @description The record. */

@@ -336,18 +336,8 @@ export interface components {
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
         };
-        /**
-         * Format: uri-reference
-         * @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text.
-         */
-        ProblemType: string;
         /** @description The kind of problem in a few words, the same for every problem of its kind. */
         ProblemTitle: string;
-        /**
-         * Format: int32
-         * @description The HTTP status of this response.
-         */
-        ProblemStatus: number;
         /** @description What is wrong with this call, and what to do about it. */
         ProblemDetail: string;
         /**
@@ -395,12 +385,19 @@ export interface components {
         };
         /** @description The problem of a call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
-            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
-            type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/invalid-request";
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /** @description The HTTP status of this response. */
-            status: components["schemas"]["ProblemStatus"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 400;
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -413,14 +410,109 @@ export interface components {
              */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description An error (RFC 9457). After a 4xx this call has changed nothing; after a 5xx it may have been carried out. */
-        Problem: {
-            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
-            type: components["schemas"]["ProblemType"];
+        /** @description The problem of a call without an accepted access token. */
+        UnauthorizedProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/unauthorized";
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /** @description The HTTP status of this response. */
-            status: components["schemas"]["ProblemStatus"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 401;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a refund that the access token may not issue, or that the service holds. */
+        RefundForbiddenProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @enum {string}
+             */
+            type: "/problems/forbidden" | "/problems/refunds-held";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 403;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a refund of a payment that you don't have. */
+        PaymentNotFoundProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/payment-not-found";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 404;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a call whose `Accept` rules out JSON. */
+        NotAcceptableProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/not-acceptable";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 406;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a body that came too slowly. */
+        RequestTimeoutProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/request-timeout";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 408;
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -461,12 +553,19 @@ export interface components {
         };
         /** @description The problem of a call whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
-            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
-            type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/duplicate-request-key";
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /** @description The HTTP status of this response. */
-            status: components["schemas"]["ProblemStatus"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 409;
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -479,6 +578,116 @@ export interface components {
              *     to tell your own refund, whose response was lost, from another one.
              */
             existing: components["schemas"]["ExistingRecord"];
+        };
+        /** @description The problem of a body that is too large. */
+        PayloadTooLargeProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/payload-too-large";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 413;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a body that is not declared as plain JSON in UTF-8. */
+        UnsupportedMediaTypeProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/unsupported-media-type";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 415;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of too many calls. */
+        RateLimitedProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/rate-limited";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 429;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of an error on our side. */
+        InternalErrorProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/internal-error";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 500;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of a call that can't be served now. */
+        UnavailableProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/unavailable";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 503;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /**
          * @description The name of an event, `<resource>.<status>`.
@@ -555,6 +764,50 @@ export interface components {
         Subscription: {
             /** @description Unique key of the subscription. It can be used to unsubscribe, for which this contract has no call yet. */
             subscriptionKey: string;
+        };
+        /** @description The problem of a call whose access token lacks the scope. */
+        ForbiddenProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/forbidden";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 403;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
+        };
+        /** @description The problem of one live subscription too many. */
+        SubscriptionLimitProblem: {
+            /**
+             * @description The kind of problem. Compare it as text.
+             * @constant
+             */
+            type: "/problems/subscription-limit";
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * Format: int32
+             * @description The HTTP status of this response.
+             * @constant
+             */
+            status: 409;
+            /** @description What is wrong with this call, and what to do about it. */
+            detail: components["schemas"]["ProblemDetail"];
+            /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
+            instance: components["schemas"]["ProblemInstance"];
+            /** @description The reason, in the same field as in a failed refund. */
+            errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /**
          * Format: date-time
@@ -837,8 +1090,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnauthorizedProblem"];
+                "application/json": components["schemas"]["UnauthorizedProblem"];
             };
         };
         /**
@@ -854,8 +1107,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["RefundForbiddenProblem"];
+                "application/json": components["schemas"]["RefundForbiddenProblem"];
             };
         };
         /**
@@ -869,8 +1122,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["PaymentNotFoundProblem"];
+                "application/json": components["schemas"]["PaymentNotFoundProblem"];
             };
         };
         /** @description `Accept` rules out `application/json`. */
@@ -881,8 +1134,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["NotAcceptableProblem"];
+                "application/json": components["schemas"]["NotAcceptableProblem"];
             };
         };
         /** @description The body did not arrive in time, and nothing was done. Send the same call again. */
@@ -893,8 +1146,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["RequestTimeoutProblem"];
+                "application/json": components["schemas"]["RequestTimeoutProblem"];
             };
         };
         /** @description A payment record with this `requestKey` exists. No second refund was made. */
@@ -917,8 +1170,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["PayloadTooLargeProblem"];
+                "application/json": components["schemas"]["PayloadTooLargeProblem"];
             };
         };
         /** @description The body is not declared as plain JSON in UTF-8. */
@@ -929,8 +1182,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnsupportedMediaTypeProblem"];
+                "application/json": components["schemas"]["UnsupportedMediaTypeProblem"];
             };
         };
         /**
@@ -945,8 +1198,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["RateLimitedProblem"];
+                "application/json": components["schemas"]["RateLimitedProblem"];
             };
         };
         /** @description An error on our side. Whether the refund exists is unknown. Repeat the call with the same `requestKey`. */
@@ -957,8 +1210,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["InternalErrorProblem"];
+                "application/json": components["schemas"]["InternalErrorProblem"];
             };
         };
         /**
@@ -973,8 +1226,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnavailableProblem"];
+                "application/json": components["schemas"]["UnavailableProblem"];
             };
         };
         /** @description The subscription is live. A call that equals a live subscription gets the key of that one. */
@@ -1007,8 +1260,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["ForbiddenProblem"];
+                "application/json": components["schemas"]["ForbiddenProblem"];
             };
         };
         /** @description You have 100 live subscriptions. End one first: answer a delivery of it with 410. */
@@ -1019,8 +1272,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["SubscriptionLimitProblem"];
+                "application/json": components["schemas"]["SubscriptionLimitProblem"];
             };
         };
         /** @description Too many calls, and no subscription was made. Wait as long as `Retry-After` says, then send the same call again. */
@@ -1032,8 +1285,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["RateLimitedProblem"];
+                "application/json": components["schemas"]["RateLimitedProblem"];
             };
         };
         /**
@@ -1047,8 +1300,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["InternalErrorProblem"];
+                "application/json": components["schemas"]["InternalErrorProblem"];
             };
         };
         /**
@@ -1063,8 +1316,8 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["UnavailableProblem"];
+                "application/json": components["schemas"]["UnavailableProblem"];
             };
         };
         /** @description Any other response is a failed attempt, and so is a redirect, or no response within 15 seconds. A failed delivery is attempted again, ever later, for some days; `Retry-After` can delay the next attempt. */

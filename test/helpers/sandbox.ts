@@ -65,8 +65,8 @@ function toQuery(query: Readonly<Record<string, string | number>>): string {
 
 /** The fields of a problem that do not differ from one response to the next. */
 export function problemOf({ status, body }: { readonly status: number; readonly body: unknown }) {
-  const { detail, errorDetails, violations } = body as Schemas["Problem"] &
-    Partial<Schemas["InvalidRequestProblem"]>;
+  const { detail, errorDetails, violations } = body as SandboxSchemas["Problem"] &
+    Partial<Pick<Schemas["InvalidRequestProblem"], "violations">>;
   return { status, errorCode: errorDetails.errorCode, ...(violations ? { violations } : { detail }) };
 }
 

@@ -4,10 +4,10 @@ import type {
   components as SandboxComponents,
   paths as SandboxPaths,
 } from "../../../../openapi/generated/sandbox-types.ts";
-import type { components, paths } from "../../../../openapi/generated/types.ts";
+import type { paths } from "../../../../openapi/generated/types.ts";
 
 export type SandboxSchemas = SandboxComponents["schemas"];
-export type Problem = Omit<components["schemas"]["Problem"], "status"> & {
+export type Problem = Omit<SandboxSchemas["Problem"], "status"> & {
   /** Undefined when there was no response. */
   status?: number;
   violations?: { pointer: string; message: string }[];

@@ -152,7 +152,7 @@ async function subscribe(url: string, ledger: Ledger): Promise<Outcome> {
 function outcomeOf(response: Received<unknown> | undefined, success: number, ledger: Ledger): Outcome {
   if (!response) return "lost";
   if (response.status === success) return "served";
-  const { errorDetails } = response.body as Schemas["Problem"];
+  const { errorDetails } = response.body as Schemas["InternalErrorProblem"];
   const refused = [500, 503].includes(response.status) && errorDetails;
   if (!refused) ledger.wrong.push(`${response.status} ${JSON.stringify(response.body)}`);
   ledger.refusals.add(response.status);
