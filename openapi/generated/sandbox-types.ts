@@ -735,14 +735,14 @@ export interface components {
              * @constant
              */
             type: "/problems/invalid-request";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 400;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -762,14 +762,14 @@ export interface components {
              * @constant
              */
             type: "/problems/unauthorized";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 401;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -809,14 +809,14 @@ export interface components {
              * @constant
              */
             type: "/problems/not-acceptable";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 406;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -831,14 +831,14 @@ export interface components {
              * @constant
              */
             type: "/problems/rate-limited";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 429;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -853,14 +853,14 @@ export interface components {
              * @constant
              */
             type: "/problems/internal-error";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 500;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -875,14 +875,14 @@ export interface components {
              * @constant
              */
             type: "/problems/unavailable";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 503;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -913,14 +913,14 @@ export interface components {
              * @constant
              */
             type: "/problems/request-timeout";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 408;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -966,14 +966,14 @@ export interface components {
              * @constant
              */
             type: "/problems/duplicate-request-key";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 409;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -994,14 +994,14 @@ export interface components {
              * @constant
              */
             type: "/problems/payload-too-large";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 413;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -1016,14 +1016,14 @@ export interface components {
              * @constant
              */
             type: "/problems/unsupported-media-type";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 415;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */

@@ -390,14 +390,14 @@ export interface components {
              * @constant
              */
             type: "/problems/invalid-request";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 400;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -417,14 +417,14 @@ export interface components {
              * @constant
              */
             type: "/problems/unauthorized";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 401;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -439,14 +439,14 @@ export interface components {
              * @enum {string}
              */
             type: "/problems/forbidden" | "/problems/refunds-held";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 403;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -461,14 +461,14 @@ export interface components {
              * @constant
              */
             type: "/problems/payment-not-found";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 404;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -483,14 +483,14 @@ export interface components {
              * @constant
              */
             type: "/problems/not-acceptable";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 406;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -505,14 +505,14 @@ export interface components {
              * @constant
              */
             type: "/problems/request-timeout";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 408;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -558,14 +558,14 @@ export interface components {
              * @constant
              */
             type: "/problems/duplicate-request-key";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 409;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -586,14 +586,14 @@ export interface components {
              * @constant
              */
             type: "/problems/payload-too-large";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 413;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -608,14 +608,14 @@ export interface components {
              * @constant
              */
             type: "/problems/unsupported-media-type";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 415;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -630,14 +630,14 @@ export interface components {
              * @constant
              */
             type: "/problems/rate-limited";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 429;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -652,14 +652,14 @@ export interface components {
              * @constant
              */
             type: "/problems/internal-error";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 500;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -674,14 +674,14 @@ export interface components {
              * @constant
              */
             type: "/problems/unavailable";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 503;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -772,14 +772,14 @@ export interface components {
              * @constant
              */
             type: "/problems/forbidden";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 403;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
@@ -794,14 +794,14 @@ export interface components {
              * @constant
              */
             type: "/problems/subscription-limit";
-            /** @description The kind of problem in a few words, the same for every problem of its kind. */
-            title: components["schemas"]["ProblemTitle"];
             /**
              * Format: int32
              * @description The HTTP status of this response.
              * @constant
              */
             status: 409;
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
+            title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
             /** @description Identifies this one response, as `urn:uuid:` and an id that the service made. Quote it when you ask us about the call. */
