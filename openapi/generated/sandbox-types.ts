@@ -738,9 +738,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 400;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -765,9 +764,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 401;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -812,9 +810,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 406;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -834,9 +831,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 429;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -856,9 +852,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 500;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -878,9 +873,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 503;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -916,9 +910,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 408;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -969,9 +962,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 409;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -997,9 +989,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 413;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -1019,9 +1010,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 415;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */

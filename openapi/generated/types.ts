@@ -393,9 +393,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 400;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -420,9 +419,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 401;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -442,9 +440,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 403;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -464,9 +461,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 404;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -486,9 +482,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 406;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -508,9 +503,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 408;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -561,9 +555,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 409;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -589,9 +582,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 413;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -611,9 +603,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 415;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -633,9 +624,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 429;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -655,9 +645,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 500;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -677,9 +666,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 503;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -775,9 +763,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 403;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -797,9 +784,8 @@ export interface components {
             /**
              * Format: int32
              * @description The HTTP status of this response.
-             * @constant
              */
-            status: 409;
+            status: number;
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */

@@ -60,8 +60,14 @@ export async function findNextDue(
   return at ? { at, ...(await countDue(db, { merchant, until: at })) } : undefined;
 }
 
-/** How many refunds and deliveries of a merchant are due by a time of the domain (D30); held refunds are not. */
-export async function countDue(db: Db, { merchant, until }: { merchant: string; until: Date }) {
+/**
+ * How many refunds of a merchant are due by a time of the domain (D30), held ones left out, and how many deliveries, of those that
+ * were not due at `after`.
+ */
+export async function countDue(
+  db: Db,
+  { merchant, until, after = new Date(0) }: { merchant: string; until: Date; after?: Date },
+) {
   const { rows } = await sql<DueCount>`
     select
       (select count(*)::integer from payments
@@ -69,6 +75,6 @@ export async function countDue(db: Db, { merchant, until }: { merchant: string; 
           and not ${isHeld(sql`${merchant}::text`)}) as refunds,
       (select count(*)::integer from deliveries
         where merchant = ${merchant} and state = 'PENDING'
-          and due_at <= ${until}::timestamptz) as deliveries`.execute(db);
+          and due_at > ${after}::timestamptz and due_at <= ${until}::timestamptz) as deliveries`.execute(db);
   return rows[0] ?? { refunds: 0, deliveries: 0 };
 }
