@@ -21,7 +21,7 @@ const TIMEOUT_MS = 150;
 const LONGER_MS = 3_000;
 const ENDLESS_MS = 60_000;
 /** So short that there is always another request soon. */
-const ENDLESS_WAIT_MS = 20;
+const ENDLESS_WAIT_MS = 100;
 
 /** Creates a program that issues refunds; it resolves with the status, if it is known. */
 export function createCaller(has: (mistake: Mistake) => boolean) {

@@ -113,7 +113,7 @@ describe("the exam of a caller", () => {
 
   test("lets the trouble of one check not reach the next", async () => {
     await using merchant = await startMerchant(ENDLESS);
-    const only = ["--only", "lost.unfinished,busy.503", "--timeout", "1"];
+    const only = ["--only", "lost.unfinished,busy.503", "--timeout", "1", "--settle", "2"];
 
     const report = await holdCaller(sandbox, merchant.url, ...only);
 
