@@ -84,9 +84,9 @@ function parseBody(bytes: Buffer): ParsedBody {
 }
 
 function describeSyntaxError(text: string, message: string): string {
-  const [, position] = / at position (\d+)/.exec(message) ?? [];
-  const breaksOff = position === undefined || Number(position) >= text.length;
-  return breaksOff
+  const [, position, token] = / at position (\d+)|Unexpected token '(.+?)', /.exec(message) ?? [];
+  if (token !== undefined) return `is not valid JSON: ${token} is unexpected`;
+  return position === undefined || Number(position) >= text.length
     ? `is not valid JSON: it breaks off after character ${text.length}`
     : `is not valid JSON at character ${Number(position) + 1}`;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { compactVerify, errors, type JWK } from "jose";
 import pLimit from "p-limit";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { verifyWebhook } from "../../../client/src/webhooks.ts";
 import { createIssuerKeys } from "../../../server/auth/issuer-keys.ts";
 import { createLogger } from "../../../server/observability/logger.ts";
@@ -23,6 +23,9 @@ import { post, useTestServer } from "../../helpers/server.ts";
 
 // Public suites as data: test/fixtures/suites/README.md says whose they are, and what is left out.
 const server = useTestServer();
+// Hundreds of calls take seconds, and on a busy machine many times as long.
+beforeAll(() => vi.setConfig({ testTimeout: 120_000 }));
+afterAll(vi.resetConfig);
 
 function read(name: string) {
   return JSON.parse(readFileSync(new URL(`../../fixtures/suites/${name}.json`, import.meta.url), "utf8"));
@@ -91,9 +94,6 @@ test("JSONTestSuite: a body that is JSON is read alike, and any other gets a 400
   expect([cases.length, wrong]).toEqual([318, []]);
 });
 
-/** [input, what it leads to or null when it is no URL, whether it needs no base] */
-type UrlCase = [input: string, href: string | null, isAbsolute: boolean];
-
 test("web-platform-tests: a url that is none is a 400, and an accepted one is called where browsers would", async () => {
   await using receiver = await startReceiver();
   await using proxy = await startConnectProxy({ port: Number(new URL(receiver.url).port) });
@@ -105,7 +105,7 @@ test("web-platform-tests: a url that is none is a 400, and an accepted one is ca
     timeoutMs: 10_000,
     signal: new AbortController().signal,
   };
-  const cases: UrlCase[] = read("urls");
+  const cases: [input: string, href: string | null, isAbsolute: boolean][] = read("urls");
   let accepted = 0;
 
   const wrong = await findWrong(cases, async ([input, href, isAbsolute]) => {
@@ -135,10 +135,8 @@ test("web-platform-tests: a url that is none is a 400, and an accepted one is ca
   expect(accepted).toBeGreaterThan(100);
 });
 
-type SignatureGroup = { key: JWK; tests: [name: string, jws: string, isValid: boolean][] };
-
 test("Wycheproof: a key of the issuer verifies exactly the valid signatures of its algorithm", async () => {
-  const groups: SignatureGroup[] = read("signatures");
+  const groups: { key: JWK; tests: [name: string, jws: string, isValid: boolean][] }[] = read("signatures");
   const verify = async (
     keys: Awaited<ReturnType<ReturnType<typeof createIssuerKeys>["find"]>>,
     jws: string,
