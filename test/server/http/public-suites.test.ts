@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { compactVerify, errors, type JWK } from "jose";
 import pLimit from "p-limit";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { verifyWebhook } from "../../../client/src/webhooks.ts";
 import { createIssuerKeys } from "../../../server/auth/issuer-keys.ts";
 import { createLogger } from "../../../server/observability/logger.ts";
@@ -24,7 +24,7 @@ import { post, useTestServer } from "../../helpers/server.ts";
 // Public suites as data: test/fixtures/suites/README.md says whose they are, and what is left out.
 const server = useTestServer();
 // Hundreds of calls take seconds, and on a busy machine many times as long.
-beforeAll(() => vi.setConfig({ testTimeout: 120_000 }));
+vi.setConfig({ testTimeout: 120_000 });
 afterAll(vi.resetConfig);
 
 function read(name: string) {
