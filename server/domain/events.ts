@@ -114,7 +114,7 @@ export function paymentEvent(
 }
 
 export function resourceEvent(type: ResourceEventType, id: string, moment: EventMoment): EventMessage {
-  return message(type, type === "customer.created" ? { customerId: id } : { accountId: id }, moment);
+  return message(type, { [`${resourceKind(type)}Id`]: id }, moment);
 }
 
 function toAmount(cents: number): Schemas["Amount"] {
