@@ -9,7 +9,7 @@ const read = (file: string) => readFile(file, "utf8");
 const stepsOf = (workflow: string): Step[] =>
   Object.values(parse(workflow).jobs as Record<string, { steps: Step[] }>).flatMap(({ steps }) => steps);
 
-describe.each(["ci", "release", "containers"])("the workflow %s", (name) => {
+describe.each(["ci", "release"])("the workflow %s", (name) => {
   test("names each action by its commit and its version", async () => {
     const workflow = await read(`.github/workflows/${name}.yml`);
     const lines = workflow.split("\n").filter((line) => /\buses:/.test(line));

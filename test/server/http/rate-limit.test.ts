@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
 import {
+  countRows,
   createMerchant,
   createPayment,
   createToken,
@@ -67,5 +68,20 @@ describe.each(engines)("the rate limit on %s", (engine) => {
 
     expect(issued.status).toBe(201);
     expect((await call(token)).status).toBe(429);
+  });
+
+  test("never uses up a requestKey", async () => {
+    const { merchant, token } = await createMerchant(server);
+    const paymentId = await createPayment(server, { merchant });
+    const requests = Array.from({ length: MANY }, () => refundOf(paymentId));
+    const before = await countRows(server);
+
+    const responses = await Promise.all(requests.map((request) => call(token, request)));
+
+    const refunds = responses.filter(({ status }) => status === 201).length;
+    expect((await countRows(server)).payments).toBe(before.payments + refunds);
+    const limited = requests[responses.findIndex(isLimited)];
+    // The token bucket refills in real time.
+    await expect.poll(async () => (await call(token, limited)).status).toBe(201);
   });
 });

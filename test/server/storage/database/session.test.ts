@@ -5,7 +5,7 @@ import type { Tables } from "../../../../server/storage/database/tables.ts";
 import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { createDeployment, type Deployment } from "../../../helpers/deployment.ts";
-import { type Refund, refundOf } from "../../../helpers/factories.ts";
+import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
 import { post } from "../../../helpers/server.ts";
 import {
@@ -110,6 +110,19 @@ describe("a refund that PostgreSQL rolls back because of other transactions", ()
     const { status } = await post<Refund>(server.url, "/v1/refunds", refundOf("pay_settled"));
 
     expect(status).toBe(201);
+  });
+
+  test("responds 503 when it never succeeds, and leaves the requestKey free", async () => {
+    await using deployment = await createDeployment();
+    const server = await deployment.start();
+    await failFirst(deployment, 4, "40001");
+    const request = refundOf("pay_settled");
+
+    const failed = await post<Problem>(server.url, "/v1/refunds", request);
+    const repeated = await post<Refund>(server.url, "/v1/refunds", request);
+
+    expect([failed.status, failed.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(repeated.status).toBe(201);
   });
 });
 
