@@ -3,7 +3,7 @@ import { Command, Option } from "@commander-js/extra-typings";
 import junit from "junit-report-builder";
 import { findChanges } from "./diff.ts";
 import { type Change, LEVELS } from "./law.ts";
-import { readDocument } from "./read.ts";
+import { readDocument } from "./read-document.ts";
 import { countLevels, FORMATS, reasonsOf, titleOf } from "./report.ts";
 
 function toJUnit(changes: readonly Change[]): string {

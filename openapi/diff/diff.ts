@@ -1,42 +1,39 @@
 import { isDeepStrictEqual } from "node:util";
-import { isNode, nameAt, share, step, toOpenApi31 } from "./document.ts";
+import { compareOperations } from "./compare-operations.ts";
+import { compareSchemas, type SchemaUse } from "./compare-schemas.ts";
+import { toDocuments } from "./documents.ts";
+import { isNode, nameAt, step } from "./json-pointer.ts";
 import { type Change, type Finding, toChanges } from "./law.ts";
-import { compareOperations } from "./operations.ts";
 
 /**
  * Every change between two OpenAPI documents, the most severe first: those that affect callers and receivers, and all other
  * differences, which affect no program.
  */
 export function findChanges(base: unknown, revision: unknown): Change[] {
-  const before = toOpenApi31(base);
-  const after = share(before, toOpenApi31(revision));
-  const found = compareOperations(before, after);
-  return toChanges([...found, ...findLeftovers(before, after, found)]);
+  const [before, after] = toDocuments(base, revision);
+  const [schemas, others] = [[], []] as [SchemaUse[], Finding[]];
+  for (const one of compareOperations(before, after)) "use" in one ? schemas.push(one) : others.push(one);
+  const found = [...others, ...compareSchemas(schemas)];
+  return toChanges([...found, ...findLeftovers(before.root, after.root, found)]);
 }
 
 /** Wording, examples, and parts that nothing refers to: a different document needs a different version. */
 function findLeftovers(base: unknown, revision: unknown, found: readonly Finding[]): Finding[] {
   // The version is what the changes are compared with.
-  const pointers = ["/info/version", ...found.flatMap(({ pointer, old = pointer }) => [pointer, old])];
-  const reported = new Set(pointers);
-  const around = new Set(
-    pointers.flatMap((pointer) =>
-      Array.from(pointer.matchAll(/\//g), ({ index }) => pointer.slice(0, index)),
-    ),
-  );
+  const reported = new Set([
+    "/info/version",
+    ...found.flatMap(({ pointer, old = pointer }) => [pointer, old]),
+  ]);
+  const isAround = (pointer: string) => [...reported].some((one) => one.startsWith(`${pointer}/`));
   /** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
   const differences = (before: unknown, after: unknown, pointer: string): string[] => {
     if (before === after || reported.has(pointer)) return [];
     if (!isNode(before) || !isNode(after))
-      return around.has(pointer) || isDeepStrictEqual(before, after) ? [] : [pointer];
+      return isDeepStrictEqual(before, after) || isAround(pointer) ? [] : [pointer];
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.flatMap((name) => differences(before[name], after[name], pointer + step(name)));
   };
-  const left = differences(base, revision, "");
-  return left.map((pointer) => ({
-    pointer,
-    what: `${nameAt(pointer)} changed`,
-    effect: "none",
-    level: "patch",
-  }));
+  return differences(base, revision, "").map((pointer) => {
+    return { pointer, uses: [], what: `${nameAt(pointer)} changed`, effect: "none", level: "patch" };
+  });
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { membersOf, type Node } from "./document.ts";
+import { membersOf, type Node } from "./json-pointer.ts";
 
 /**
  * The effect on the values that are allowed: more, fewer, others, more of a list that is open anyway, or none. Something that is

@@ -1,32 +1,37 @@
-import { METHODS, stepsOf } from "./document.ts";
+/** The law: what each effect on what is allowed means for those who write it and those who read it. */
+
+import { findExample } from "./example-value.ts";
 import type { Effect } from "./extensions.ts";
-import type { Schema } from "./schema.ts";
-import { findWitness } from "./witness.ts";
+import { METHODS, stepsOf } from "./json-pointer.ts";
+import type { Schema } from "./read-schema.ts";
 
 /** What a change requires of the version, the least first. */
 export const LEVELS = ["patch", "minor", "major"] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** Where something is used, by whom, and whether they write it (`request`) or read it (`response`). */
-export type Use = { readonly name: string; readonly party: Party; readonly direction: Direction };
-export type Party = "callers" | "receivers";
+export type Use = {
+  readonly name: string;
+  readonly party: "callers" | "receivers";
+  readonly direction: Direction;
+};
 export type Direction = "request" | "response";
 
-/** The law: allowing fewer values breaks writers, allowing more breaks readers. */
+/** Allowing fewer values breaks writers, allowing more breaks readers. */
 export function levelOf(effect: Effect, direction: Direction): Level {
   if (effect === "none") return "patch";
   if (effect === "extended") return "minor";
   return effect === (direction === "request" ? "loosened" : "tightened") ? "minor" : "major";
 }
 
-/** A difference at one location, as it affects one use. */
+/** A difference at one location. */
 export type Finding = {
   /** JSON Pointer to the changed part itself, and not to a reference to it. */
   readonly pointer: string;
   /** Where it was before, if it has another place now. */
   readonly old?: string;
-  /** Absent when only generated code or readers of the document are concerned. */
-  readonly use?: Use | undefined;
+  /** Empty when only generated code or readers of the document are concerned. */
+  readonly uses: readonly Use[];
   readonly effect: Effect;
   readonly what: string;
   readonly level: Level;
@@ -60,13 +65,14 @@ export function toChanges(findings: readonly Finding[]): Change[] {
 function toChange(group: readonly Finding[]): Change {
   const level = LEVELS.findLast((one) => group.some((finding) => finding.level === one)) ?? "patch";
   const decisive = group.filter((finding) => finding.level === level);
-  const [{ pointer, effect, use, schemas, isPromise }] = decisive as [Finding];
+  const [{ pointer, effect, uses, schemas, isPromise }] = decisive as [Finding];
+  const [use] = uses;
   const isMajor = level === "major";
-  const value = isMajor && schemas ? findWitness(...schemas) : undefined;
+  const value = isMajor && schemas ? findExample(...schemas) : undefined;
   return {
     ...{ location: locationName(stepsOf(pointer)), pointer, level, effect },
     what: [...new Set(decisive.map(({ what }) => what))],
-    uses: [...new Set(decisive.flatMap((finding) => finding.use?.name ?? []))],
+    uses: [...new Set(decisive.flatMap((finding) => finding.uses.map(({ name }) => name)))],
     ...(use && {
       direction: use.direction,
       concerned: `${use.party} who ${use.direction === "response" ? "read" : "write"} it`,
@@ -75,7 +81,6 @@ function toChange(group: readonly Finding[]): Change {
     ...(value && { value }),
   };
 }
-
 const KINDS: Readonly<Record<string, string>> = {
   responses: "response ",
   headers: "header ",

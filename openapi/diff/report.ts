@@ -1,5 +1,5 @@
+import { LISTED, shorten } from "./compare-schemas.ts";
 import { type Change, LEVELS } from "./law.ts";
-import { shorten } from "./schemas.ts";
 
 /** How many changes there are of each level, such as `0 major, 2 minor, 1 patch`. */
 export const countLevels = (changes: readonly Change[]): string =>
@@ -10,22 +10,16 @@ export const countLevels = (changes: readonly Change[]): string =>
 export const titleOf = ({ location, what }: Change) => `${location}: ${what.join("; ")}`;
 
 /** Why a change has its level: the effect and whom it concerns, where, and a value that shows it. */
-export function reasonsOf({
-  effect,
-  direction,
-  concerned,
-  isAssumed,
-  uses,
-  value,
-  pointer,
-}: Change): string[] {
+export function reasonsOf(change: Change): string[] {
+  const { effect, direction, concerned, isAssumed, uses, value, pointer } = change;
   const [use, ...others] = uses;
   const assumed = isAssumed ? ", which is assumed: nothing proves or disproves it" : "";
   const shown = direction === "request" ? "was accepted, and isn't now" : "was never sent, and can be now";
   const [, file, rest] = /^\/x-files\/([^/]*)(.*)/.exec(pointer) ?? [];
   return [
     direction && `${effect} for ${concerned} (${direction})${assumed}`,
-    use && `in ${use}${others.length > 0 ? ` and ${others.length} more` : ""}`,
+    use &&
+      `in ${use}${others.length > 0 ? ` and ${uses.length < LISTED ? others.length : "many"} more` : ""}`,
     value && `${shown}: ${shorten(value.is)}`,
     `at ${file === undefined ? pointer : `${file.replaceAll("~1", "/")}#${rest}`}`,
   ].filter((reason) => reason !== undefined);
@@ -39,13 +33,13 @@ export const FORMATS = {
       .join("\n"),
   markdown: (changes: readonly Change[]) => {
     const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", " ");
-    const rows = changes.map((one) => [
+    const toCells = (one: Change) => [
       one.level,
       one.location,
       one.what.join("; "),
       reasonsOf(one).join("; "),
-    ]);
-    const lines = rows.map((row) => `| ${row.map(cell).join(" | ")} |`);
+    ];
+    const lines = changes.map((one) => `| ${toCells(one).map(cell).join(" | ")} |`);
     return ["| level | where | change | why |", "|---|---|---|---|", ...lines].join("\n");
   },
   json: (changes: readonly Change[]) => JSON.stringify(changes, null, 2),

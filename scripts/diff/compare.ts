@@ -2,19 +2,16 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { findChanges } from "../../openapi/diff/diff.ts";
-import type { Change } from "../../openapi/diff/law.ts";
+import { type Change, LEVELS, type Level } from "../../openapi/diff/law.ts";
 import { countLevels, FORMATS } from "../../openapi/diff/report.ts";
 import { headingsOf } from "../../openapi/document/headings.ts";
-import { checkVersion, compareVersions, type Verdict } from "./version.ts";
-
-export type Diff = { readonly changes: readonly Change[]; readonly verdict: Verdict };
 
 const RELEASED = "openapi/released";
 /** The changelog of the contract; that of the software is another. */
 export const CHANGELOG = "openapi/CHANGELOG.md";
 
 /** Compares two contracts, each the path of a bundle. */
-export async function diffContracts(from: string, to: string): Promise<Diff> {
+export async function diffContracts(from: string, to: string) {
   const [base, revision] = await Promise.all(
     [from, to].map(async (path) => parse(await readFile(path, "utf8"))),
   );
@@ -50,3 +47,42 @@ export function renderReport(
   const last = `Since ${released}: ${countLevels(changes)}. That needs ${required}. info.version says ${version}.`;
   return `${FORMATS.text(changes)}\n\n${last}`;
 }
+
+/** The version that a set of changes requires, and the one that the contract has. */
+export type Verdict = {
+  readonly released: string;
+  readonly version: string;
+  readonly need: Level | "none";
+  /** The lowest version that these changes allow. */
+  readonly required: string;
+  /** Why the contract's version is too low, with the remedy; empty when it is high enough. */
+  readonly error?: string;
+};
+
+/** Compares `info.version` with the changes since a release (D28). */
+export function checkVersion(changes: readonly Change[], released: string, version: string): Verdict {
+  const need = LEVELS.findLast((level) => changes.some((one) => one.level === level)) ?? "none";
+  const required = need === "none" ? released : raise(released, need);
+  const verdict: Verdict = { released, version, need, required };
+  if (compareVersions(version, required) >= 0) return verdict;
+  const older = compareVersions(version, released) < 0;
+  const said = older
+    ? "is older than the release"
+    : `promises less than the changes since ${released} require`;
+  const frozen =
+    need === "major"
+      ? " /v1 only takes compatible changes, so make them compatible, or publish a new path."
+      : "";
+  const remedy = `Set info.version to ${required} in openapi/openapi.yaml, and say in openapi/CHANGELOG.md what changed.`;
+  return { ...verdict, error: `info.version ${version} ${said}.${frozen} ${remedy}` };
+}
+
+function raise(version: string, level: Level): string {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`"${version}" is no version: write one like 1.2.3.`);
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  if (level === "major") return `${major + 1}.0.0`;
+  return level === "minor" ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
+}
+
+/** Below 0 when the first is older. */
+export const compareVersions = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });

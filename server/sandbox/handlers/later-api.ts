@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Addition, type Draw, toLaterDocument } from "../../../openapi/document/later.ts";
+import { type Addition, type Draw, toLaterDocument } from "../../../openapi/document/later-version.ts";
 import { find, isNode, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { type ContractDocument, readDocument } from "../../contract/document.ts";

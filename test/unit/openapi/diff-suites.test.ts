@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
+import { isContained } from "../../../openapi/diff/containment.ts";
 import { findChanges } from "../../../openapi/diff/diff.ts";
-import { isContained } from "../../../openapi/diff/proof.ts";
-import { schemaAt } from "../../../openapi/diff/schema.ts";
+import { toDocuments } from "../../../openapi/diff/documents.ts";
+import { schemaAt } from "../../../openapi/diff/read-schema.ts";
 
 const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../fixtures/diff/${name}.json`, import.meta.url), "utf8"));
@@ -15,7 +16,8 @@ const PAIRS = read("oasdiff-pairs") as [rule: string, base: unknown, revision: u
 
 function toSchema(written: unknown) {
   const text = JSON.stringify(written).replaceAll('"$ref":"#', '"$ref":"#/schema');
-  return schemaAt({ document: { schema: JSON.parse(text) }, pointer: "/schema", hidden: "readOnly" }).schema;
+  const [document] = toDocuments({ schema: JSON.parse(text) }, {});
+  return schemaAt({ document, pointer: "/schema", hidden: "readOnly" }).schema;
 }
 
 // A change from one schema to another is compatible for requests when the second contains the first, and the change back for responses.

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { findChanges } from "../../../openapi/diff/diff.ts";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { type Draw, toLaterDocument } from "../../../openapi/document/later.ts";
+import { type Draw, toLaterDocument } from "../../../openapi/document/later-version.ts";
 import { isNode, type Node, walk } from "../../../openapi/document/node.ts";
 import { toPointer } from "../../../openapi/document/pointer.ts";
 

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { assume, type Case, isKnown } from "./cases.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import type { Count, Formula, Key, Term, Type } from "./formula.ts";
-import { all, fulfils, has, not, part, RANGES, TYPES, typeOf, values } from "./formula.ts";
-import type { Schema } from "./schema.ts";
+import { all, fulfils, has, not, part, TYPES, term, typeOf, values } from "./formula.ts";
+import { translate } from "./keywords.ts";
+import type { Schema } from "./read-schema.ts";
 
 /**
  * Whether it is proven that every value valid for `sub` is valid for `sup`, too. Yes is certain; no means that nothing here proves it.
@@ -18,20 +18,10 @@ export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(f
 const STEPS = 20_000;
 const DEPTH = 20;
 /** What is assumed until something contradicts it: a part that needs a part of the same kind never ends. */
-export type Proof = {
-  steps: number;
-  depth: number;
-  isStale: boolean;
-  readonly assumed: Set<Term>;
-  later: Term[];
+export type Proof = ReturnType<typeof newProof>;
+export const newProof = (steps = STEPS) => {
+  return { steps, depth: 0, isStale: false, assumed: new Set<Term>(), later: [] as Term[] };
 };
-export const newProof = (steps = STEPS): Proof => ({
-  steps,
-  depth: 0,
-  isStale: false,
-  assumed: new Set(),
-  later: [],
-});
 const verdicts = new Map<Term, boolean>();
 
 /** Whether it is proven that no value fulfils a formula. */
@@ -69,9 +59,39 @@ function isRefuted(proof: Proof, formula: Term): boolean {
   return false;
 }
 
+/** What is known of a value of a type: facts, choices that are open, and opposites of `parts`, for which a part has to exist. */
+export type Case = {
+  readonly type: Type;
+  readonly facts: Set<Term>;
+  open: (readonly Formula[])[];
+  readonly later: Term[];
+};
+
+const isKnown = ({ facts }: Case, formula: Formula) =>
+  typeof formula === "boolean" ? formula : facts.has(formula);
+
+/** Adds what a formula says to a case; false when it contradicts what is known. */
+function assume(own: Case, formula: Formula): boolean {
+  if (typeof formula === "boolean") return formula;
+  const { is, of, parts } = formula;
+  if (is === "promise") return assume(own, part(of as string, parts[0] as Formula));
+  if (is === "all") return parts.every((one) => assume(own, one));
+  if (is === "any") return own.open.push(parts) > 0;
+  if (isKnown(own, not(formula))) return false;
+  if (isKnown(own, formula)) return true;
+  own.facts.add(formula);
+  const told = is === "not" ? (parts[0] as Term) : formula;
+  if (is === "not" && told.is === "parts") own.later.push(told);
+  if (told.is !== "schema" && told.is !== "goal") return true;
+  // As the goal of a proof, a schema says the same.
+  const twin = term(told.is === "goal" ? "schema" : "goal", told.of);
+  own.facts.add(is === "not" ? (not(twin) as Term) : twin);
+  return assume(own, translate(told, own.type, is !== "not"));
+}
+
 /** The cases in which a value of a type may fulfil a formula, but for those that contradict themselves. */
 export function* casesOf(proof: Proof, type: Type, formula: Formula): Generator<Case> {
-  const start: Case = { type, yes: new Set(), no: new Set(), open: [], later: [] };
+  const start: Case = { type, facts: new Set(), open: [], later: [] };
   if (assume(start, formula)) yield* split(proof, start);
 }
 
@@ -85,8 +105,8 @@ function* split(proof: Proof, own: Case): Generator<Case> {
   const choice = live[0] ?? (own.later[0] && placesOf(proof, own, own.later[0]));
   if (choice === undefined || proof.steps-- < 0) return yield own;
   for (const one of choice) {
-    const [yes, no, later] = [new Set(own.yes), new Set(own.no), own.later.slice(live[0] ? 0 : 1)];
-    const next: Case = { type: own.type, yes, no, open: live.slice(1), later };
+    const later = own.later.slice(live[0] ? 0 : 1);
+    const next = { type: own.type, facts: new Set(own.facts), open: live.slice(1), later };
     if (assume(next, one)) yield* split(proof, next);
   }
 }
@@ -111,13 +131,14 @@ function contradictsBounds(own: Case): boolean {
 
 const WIDER: Readonly<Record<string, string>> = { int32: "int64", float: "double" };
 /** Whether a keyword that must fail is implied by one that must hold. */
-function contradictsDenied(own: Case): boolean {
-  return [...own.no].some(({ is, of: denied }) =>
-    [...own.yes].some(({ is: keyword, of: value }) => {
-      if (keyword !== is) return false;
-      if (is === "format") return WIDER[String(value)] === denied;
-      if (is === "multipleOf") return Number.isInteger(Number(value) / Number(denied));
-      return EXTENSIONS[is]?.limits?.implies(value, denied) === true;
+function contradictsDenied({ facts }: Case): boolean {
+  const denied = [...facts].flatMap(({ is, parts: [one] }) => (is === "not" ? [one as Term] : []));
+  return denied.some((one) =>
+    [...facts].some(({ is, of }) => {
+      if (is !== one.is) return false;
+      if (is === "format") return WIDER[String(of)] === one.of;
+      if (is === "multipleOf") return Number.isInteger(Number(of) / Number(one.of));
+      return EXTENSIONS[is]?.limits?.implies(of, one.of) === true;
     }),
   );
 }
@@ -126,10 +147,7 @@ function contradictsDenied(own: Case): boolean {
 export function fewValues(own: Case): unknown[] | undefined {
   const all = { null: [null], boolean: [true, false] }[own.type as string];
   return (settings<unknown[]>(own, "values")[0] ?? all)?.filter(
-    (value) =>
-      typeOf(value) === own.type &&
-      [...own.yes].every((one) => allows(one, value) !== false) &&
-      [...own.no].every((one) => allows(one, value) !== true),
+    (value) => typeOf(value) === own.type && [...own.facts].every((one) => allows(one, value) !== false),
   );
 }
 
@@ -139,6 +157,8 @@ const compiled = new Map<Term, ValidateFunction | undefined>();
 
 /** Whether a term holds for a value without parts; undefined where nothing here can say. */
 function allows(one: Term, value: unknown): boolean | undefined {
+  const denied = one.is === "not" ? allows(one.parts[0] as Term, value) : undefined;
+  if (one.is === "not") return denied === undefined ? undefined : !denied;
   if (one.is === "values") return (one.of as unknown[]).some((other) => isDeepStrictEqual(value, other));
   const { limits } = EXTENSIONS[one.is] ?? {};
   if (limits) return limits.allows(one.of, value);
@@ -147,7 +167,7 @@ function allows(one: Term, value: unknown): boolean | undefined {
 }
 
 function compile({ is, of }: Term): ValidateFunction | undefined {
-  if (is === "format" ? !(String(of) in ajv.formats) : !(is in RANGES)) return undefined;
+  if (is === "format" ? !(String(of) in ajv.formats) : !ajv.getKeyword(is)) return undefined;
   try {
     return ajv.compile({ [is]: of });
   } catch {
@@ -166,8 +186,8 @@ function placesOf(proof: Proof, own: Case, { parts: [keys = true, formula = true
 }
 
 /** What is said of a part. */
-export function partOf(proof: Proof, { yes }: Case, key: Key): Formula {
-  const said = [...yes].map(({ is, of, parts: [first = true, second = true] }) => {
+export function partOf(proof: Proof, { facts }: Case, key: Key): Formula {
+  const said = [...facts].map(({ is, of, parts: [first = true, second = true] }) => {
     if (is === "broken") return of !== key || not(first);
     if (is === "part") return of !== key || first;
     return is !== "parts" || !isOf(proof, key, first) || second;
@@ -186,27 +206,24 @@ function contradictsParts(proof: Proof, own: Case): boolean {
   const isMiscounted = counts.some((one) => {
     const isLacking = one.min > 0 && presentKeys(own, max).every((key) => isExcluded(key, one.formula));
     const sure = presentKeys(own).filter((key) => isExcluded(key, not(one.formula)));
-    const rest = sure.includes(furtherIndex(own)) ? min - furtherIndex(own) - 1 : 0;
-    const isMore = (other: typeof one) =>
-      other.min > one.max && refutes(proof, all([other.formula, not(one.formula)]));
-    return isLacking || sure.length + rest > one.max || counts.some(isMore);
+    return isLacking || sure.length > one.max;
   });
   if (isMiscounted) return true;
-  const isClosed = [...own.yes].some(({ is }) => is === "parts");
+  const isClosed = [...own.facts].some(({ is }) => is === "parts");
   if (own.open.length > 0 || isClosed || settings(own, "described").length === 0) return false;
   // Undeclared fields are taken as never sent, so only forbidding one breaks anybody.
   const declared = settings(own, "has", "part");
   const isUndeclared = ({ is, of, parts: [formula = true] }: Term) =>
     is === "broken" && !declared.includes(of) && !refutes(proof, formula);
-  return [...own.yes].some(isUndeclared);
+  return [...own.facts].some(isUndeclared);
 }
 
 const STRING = fulfils({ type: "string" });
 /** Unmentioned names: one for each pattern of keys, and one that matches none. */
 function otherNames(own: Case, keys: Formula): Key[] {
   const known = mentioned(own).filter((key) => typeof key !== "object");
-  const base = all([STRING, keys, not(values([...known, `\0${own.yes.size}`]))]);
-  const kinds = keyTerms(own).filter(({ is }) => is !== "values");
+  const base = all([STRING, keys, not(values([...known, `\0${own.facts.size}`]))]);
+  const kinds = [...new Set(keyTerms(own))].filter(({ is }) => is !== "values");
   const names = [all([base, ...kinds.map(not)]), ...kinds.map((kind) => all([base, kind]))];
   return names.filter((name) => typeof name === "object");
 }
@@ -216,11 +233,8 @@ const termsIn = (formula: Formula): Term[] => {
   return ["all", "any", "not"].includes(formula.is) ? formula.parts.flatMap(termsIn) : [formula];
 };
 /** The terms that distinguish keys. */
-const keyTerms = ({ yes, later }: Case) => [
-  ...new Set(
-    [...yes, ...later].flatMap(({ is, parts: [keys = true] }) => (is === "parts" ? termsIn(keys) : [])),
-  ),
-];
+const keyTerms = ({ facts, later }: Case) =>
+  [...facts, ...later].flatMap(({ is, parts: [keys = true] }) => (is === "parts" ? termsIn(keys) : []));
 function mentioned(own: Case): Key[] {
   const listed = keyTerms(own).flatMap(({ is, of }) => (is === "values" ? (of as Key[]) : []));
   return [...new Set([...settings<Key>(own, "has", "part", "broken"), ...listed])];
@@ -228,13 +242,13 @@ function mentioned(own: Case): Key[] {
 export const furtherIndex = (own: Case) => Math.max(-1, ...mentioned(own).map(Number)) + 1;
 
 /** What all terms of some kinds say. */
-export const settings = <Value>({ yes }: Case, ...kinds: string[]): Value[] =>
-  [...yes].flatMap(({ is, of }) => (kinds.includes(is) ? [of as Value] : []));
+export const settings = <Value>({ facts }: Case, ...kinds: string[]): Value[] =>
+  [...facts].flatMap(({ is, of }) => (kinds.includes(is) ? [of as Value] : []));
 export const least = (own: Case, kind: string, floor = 0) => Math.max(floor, ...settings<number>(own, kind));
 export const most = (own: Case, kind: string) => Math.min(Infinity, ...settings<number>(own, kind));
 
-export const countsOf = ({ yes }: Case) =>
-  [...yes].flatMap(({ is, of, parts: [formula = true] }) =>
+export const countsOf = ({ facts }: Case) =>
+  [...facts].flatMap(({ is, of, parts: [formula = true] }) =>
     is === "count" ? [{ formula, ...(of as Count) }] : [],
   );
 /** The size that the value has to have. */

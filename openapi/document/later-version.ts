@@ -1,3 +1,4 @@
+/** Makes a later version of a document, in which everything has grown that may grow, to test its readers. */
 import { findConstraints } from "./constraints.ts";
 import { find, isNode, members, type Node, walk } from "./node.ts";
 import { holderOf, setAt, step, toPointer, valueAt } from "./pointer.ts";
@@ -64,7 +65,7 @@ function findSchemas(document: Node): Used[] {
 const MEMBERS: readonly (readonly [schema: Node, value: unknown])[] = [
   [
     { type: "object", "x-open": DESCRIPTION, properties: {} },
-    { names: ["First", "Second"], depth: { of: 2 } },
+    { depth: { of: 2 }, names: ["First"] },
   ],
   [{ type: "string", maxLength: 64 }, "later"],
   [{ type: ["string", "null"], maxLength: 64 }, null],
@@ -141,9 +142,7 @@ function growEvents(document: Node, draw: Draw): Grown[] {
 }
 
 /** What an event is about, by its name. */
-function resourceOf(event: string): string {
-  return event.split(".")[0] ?? event;
-}
+const resourceOf = (event: string): string => event.split(".")[0] ?? event;
 
 function copyEvent(document: Node, known: string, name: string): Edit[] {
   const item = valueAt(document, `/webhooks${step(known)}`) as Node;
@@ -218,9 +217,7 @@ function growRequests(schemas: readonly Used[], draw: Draw): Grown[] {
   });
 }
 
-function describe(part: Node): Node {
-  return { description: DESCRIPTION, ...part, "x-source": SOURCE };
-}
+const describe = (part: Node): Node => ({ description: DESCRIPTION, ...part, "x-source": SOURCE });
 
 /** A word of three syllables that nobody uses, such as `mokusa`. */
 function drawWord(draw: Draw, label: string): string {
@@ -229,9 +226,7 @@ function drawWord(draw: Draw, label: string): string {
   return ["1", "2", "3"].map((at) => `${letter("bdfgklmnprstv", at)}${letter("aeiou", `${at}.`)}`).join("");
 }
 
-function capitalize(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
+const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 function nextMinor(version: unknown): string {
   const [major, minor] = String(version).split(".");

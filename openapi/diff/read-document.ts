@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, dirname, relative, resolve } from "node:path";
 import { parse } from "yaml";
-import { isNode, membersOf, step } from "./document.ts";
+import { isNode, step } from "./json-pointer.ts";
 
 /** A document, as YAML or JSON, with the files that it refers to: as they are, or were in a revision of git. */
 export function readDocument(path: string, revision?: string): unknown {
@@ -11,19 +11,10 @@ export function readDocument(path: string, revision?: string): unknown {
     const show = ["show", `${revision}:./${basename(file)}`];
     const options = { cwd: dirname(file), encoding: "utf8", maxBuffer: 1e9, stdio: "pipe" } as const;
     const text = revision === undefined ? readFileSync(file, "utf8") : execFileSync("git", show, options);
-    return withParts(file.endsWith(".json") ? JSON.parse(text) : parse(text), file);
+    const value = file.endsWith(".json") ? text : JSON.stringify(parse(text));
+    return JSON.parse(value, (name, part) => (name === "$ref" ? toPart(part, file) : part));
   };
   const pointerTo = (file: string) => (file === root ? "" : `/x-files${step(relative(dirname(root), file))}`);
-  const withParts = (value: unknown, file: string): unknown => {
-    if (Array.isArray(value)) return value.map((one) => withParts(one, file));
-    if (!isNode(value)) return value;
-    return Object.fromEntries(
-      membersOf(value).map(([name, part]) => [
-        name,
-        name === "$ref" ? toPart(part, file) : withParts(part, file),
-      ]),
-    );
-  };
   /** References to other files become references to `x-files`, where these are. */
   const toPart = (reference: unknown, file: string): unknown => {
     if (typeof reference !== "string" || /^[a-z][a-z+.-]*:/i.test(reference)) return reference;

@@ -1,19 +1,17 @@
-import type { Case } from "./cases.ts";
+/** Finds a value that one schema allows and another doesn't, by trying. */
+import { type Case, casesOf, countsOf, difference, fewValues, furtherIndex, isImpossible, least, leastSize, most, newProof, type Proof, partOf, presentKeys, settings } from "./containment.ts"; // biome-ignore format: one line
 import { all, type Formula, fulfils, not, TYPES } from "./formula.ts";
-import type { Proof } from "./proof.ts";
-import * as proofs from "./proof.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema } from "./read-schema.ts";
 
 /** How many values of one question, and of one of its parts, are tried. */
 const TRIED = 600;
 const PARTS = 4;
 const DEPTH = 6;
-const NUMERIC = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const TEXTS = "y 2026-01-31T09:30:00Z 2026-01-31 09:30:00Z P1D a@example.com https://example.com/a /a example.com 192.0.2.1 2001:db8::1 3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19 A 1 A1 aaa".split(" "); // biome-ignore format: one line
 
 /** A value that is valid for the first schema and not for the second; undefined when none is found by trying. */
-export function findWitness(valid: Schema, invalid: Schema): { readonly is: unknown } | undefined {
-  const [value] = samplesOf(proofs.newProof(500), proofs.difference(valid, invalid), 1, 0);
+export function findExample(valid: Schema, invalid: Schema): { readonly is: unknown } | undefined {
+  const [value] = samplesOf(newProof(500), difference(valid, invalid), 1, 0);
   return value === undefined ? undefined : { is: value };
 }
 
@@ -22,9 +20,9 @@ function samplesOf(proof: Proof, formula: Formula, count: number, depth: number)
   const found = new Map<string, unknown>();
   let tried = 0;
   for (const type of TYPES)
-    for (const own of proofs.casesOf(proof, type, formula))
+    for (const own of casesOf(proof, type, formula))
       for (const value of guessesOf(proof, own, depth)) {
-        const isOne = proofs.isImpossible(all([fulfils({ const: value }), not(formula)]));
+        const isOne = isImpossible(all([fulfils({ const: value }), not(formula)]));
         if (isOne) found.set(JSON.stringify(value), value);
         tried += 1;
         if (found.size >= count || tried > TRIED || proof.steps < 0) return [...found.values()];
@@ -33,39 +31,37 @@ function samplesOf(proof: Proof, formula: Formula, count: number, depth: number)
 }
 
 function guessesOf(proof: Proof, own: Case, depth: number): unknown[] {
-  const few = proofs.fewValues(own);
+  const few = fewValues(own);
   if (few) return few;
   if (own.type === "object" || own.type === "array")
     return depth < DEPTH ? wholes(proof, own, depth + 1) : [];
   if (own.type === "string") {
-    const lengths = [proofs.least(own, "minLength"), proofs.most(own, "maxLength")].filter(
-      (length) => length < 3000,
-    );
+    const lengths = [least(own, "minLength"), most(own, "maxLength")].filter((length) => length < 3000);
     // A pattern without its operators often matches it.
-    const plain = proofs
-      .settings<string>(own, "pattern")
-      .map((one) => one.replaceAll(/[\^$*+?\\()[\]{}|]/g, ""));
-    return [
-      ...plain,
-      ...plain.map((one) => `${one}1`),
-      ...lengths.map((length) => "a".repeat(length)),
-      ...TEXTS,
-    ];
+    const plain = settings<string>(own, "pattern").map((one) => one.replaceAll(/[\^$*+?\\()[\]{}|]/g, ""));
+    return [...plain, ...plain.map((one) => `${one}1`), ...lengths.map((one) => "a".repeat(one)), ...TEXTS];
   }
-  const limits = proofs.settings<number>(own, ...NUMERIC);
+  const limits = settings<number>(
+    own,
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+  );
   return [0, ...limits, 1000].flatMap((one) => [0, 1, -1, 0.5, -0.5, 0.125, 0.0001].map((by) => one + by));
 }
 
 /** Lists and objects with the parts that they have to have, and then with another value in one place. */
 function wholes(proof: Proof, own: Case, depth: number): unknown[] {
-  const size = Math.min(proofs.leastSize(own), 200);
+  const size = Math.min(leastSize(own), 200);
   const isList = own.type === "array";
   const others = [...Array(size).keys()].map((index) => (isList ? index : `y${index}`));
-  const keys = isList ? others : [...proofs.presentKeys(own), ...others].slice(0, size);
+  const keys = isList ? others : [...presentKeys(own), ...others].slice(0, size);
   const columns = keys.map((key, index) => {
-    const contained = proofs.countsOf(own).map(({ formula, min }) => index >= min || formula);
-    const place = typeof key === "number" ? Math.min(key, proofs.furtherIndex(own)) : key;
-    return samplesOf(proof, all([proofs.partOf(proof, own, place), ...contained]), PARTS, depth);
+    const contained = countsOf(own).map(({ formula, min }) => index >= min || formula);
+    const place = typeof key === "number" ? Math.min(key, furtherIndex(own)) : key;
+    return samplesOf(proof, all([partOf(proof, own, place), ...contained]), PARTS, depth);
   });
   if (columns.some((column) => column.length === 0)) return [];
   const simple = columns.map(([first]) => first);

@@ -1,15 +1,18 @@
+/** Compares paths, webhooks and their operations, down to where schemas begin. */
 import { isDeepStrictEqual } from "node:util";
-import { isNode, locate, METHODS, memberOf, membersOf, type Node, nameAt, step } from "./document.ts";
+import { describeChange, type SchemaUse } from "./compare-schemas.ts";
+import { type Document, isSame } from "./documents.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
-import { type Finding, type Level, levelOf, type Party, type Use } from "./law.ts";
-import { isText, schemaAt } from "./schema.ts";
-import { compareSchemas, describeChange } from "./schemas.ts";
+import { isNode, locate, METHODS, memberOf, membersOf, type Node, nameAt, pairUp, step, targetOf } from "./json-pointer.ts"; // biome-ignore format: one line
+import { type Finding, type Level, levelOf, type Use } from "./law.ts";
+import { isText, schemaAt } from "./read-schema.ts";
 
 /** A part of a document: where it is used (`asked`), and where it is defined. */
-type Part = { readonly document: unknown; readonly asked: string; readonly pointer: string; readonly value: unknown }; // biome-ignore format: one line
+type Part = { readonly document: Document; readonly asked: string; readonly pointer: string; readonly value: unknown }; // biome-ignore format: one line
 type Pair = readonly [base: Part, revision: Part];
+type Found = Finding | SchemaUse;
 /** What is found in a part that `around` has. The direction of the use is that of a request body. */
-type Compare = (pair: Pair, use: Use, around: Pair) => Finding[];
+type Compare = (pair: Pair, use: Use, around: Pair) => Found[];
 
 const differs: Compare = (pair, use) => changed(pair, "changed", use);
 const flag = (effect?: Effect) => (pair: Pair, use: Use) => {
@@ -17,8 +20,7 @@ const flag = (effect?: Effect) => (pair: Pair, use: Use) => {
   return before === after ? [] : changed(pair, effect ?? (after ? "tightened" : "loosened"), use);
 };
 const content = (added: Level, removed: Level) => (pair: Pair, use: Use) => {
-  const compare = (media: Pair) =>
-    existence(media, use, added, removed) ?? compareMembers("media", media, use);
+  const compare = (media: Pair) => compareKind("media", media, use, added, removed);
   return eachOf(pair, compare, (type) => type.toLowerCase().replaceAll(" ", ""));
 };
 /** Names that only generated code and `Prefer: example=` know: nothing on the wire changes, but their users have to. */
@@ -41,7 +43,7 @@ const MEMBERS: Readonly<Record<string, Readonly<Record<string, Compare>>>> = {
     operationId: (pair) => (pair[0].value === undefined ? [] : changed(pair, "extended")),
     requestBody: (pair, use) => {
       const own = named(use, "request");
-      return existence(pair, own, addedLevel(pair, own)) ?? compareMembers("body", pair, own);
+      return compareKind("body", pair, own, addedLevel(pair, own));
     },
     responses: (pair, use) =>
       compareResponses(pair, { ...use, direction: use.direction === "request" ? "response" : "request" }),
@@ -59,10 +61,8 @@ const MEMBERS: Readonly<Record<string, Readonly<Record<string, Compare>>>> = {
   body: {
     required: flag(),
     // The writer chooses the media type: a receiver can't ask for the one that it knows.
-    content: (pair, use) => {
-      const { direction } = use;
-      return content(levelOf("loosened", direction), levelOf("tightened", direction))(pair, use);
-    },
+    content: (pair, use) =>
+      content(levelOf("loosened", use.direction), levelOf("tightened", use.direction))(pair, use),
   },
   response: {
     headers: (pair, use) => {
@@ -85,29 +85,31 @@ const MEMBERS: Readonly<Record<string, Readonly<Record<string, Compare>>>> = {
 /** Members that are compared with others below, and those that are no promise: servers are deployment, and texts help readers. */
 const SILENT = ["security", "parameters", "name", "in", "style", "explode", "info", "openapi", "x-files", "servers", "tags", "links", "jsonSchemaDialect", "$self", "bearerFormat", "openIdConnectUrl"]; // biome-ignore format: one line
 
-/** Every difference between two documents that affects callers or receivers. */
-export const compareOperations = (base: unknown, revision: unknown): Finding[] =>
+/** Every difference that affects callers or receivers, and the schemas that they use. */
+export const compareOperations = (base: Document, revision: Document): Found[] =>
   compareMembers("document", [rootOf(base), rootOf(revision)]);
 
-const useOf = (party: Party, name: string): Use => {
+const useOf = (party: Use["party"], name: string): Use => {
   return { party, name, direction: party === "callers" ? "request" : "response" };
 };
 const named = (use: Use, name: string): Use => ({ ...use, name: `${name} of ${use.name}` });
 
 /** Compares members one by one. For what nothing here knows, such as an encoding, the worst is assumed. */
-function compareMembers(kind: string, pair: Pair, use?: Use): Finding[] {
+function compareMembers(kind: string, pair: Pair, use?: Use): Found[] {
   return eachOf(pair, (parts, name) => {
     const compare = MEMBERS[kind]?.[name];
     if (compare) return compare(parts, use as Use, pair);
-    const [before, after] = parts.map(({ value }) => withoutText(value));
-    if (SILENT.includes(name) || isText(name) || isDeepStrictEqual(before, after)) return [];
-    const effects = EXTENSIONS[name]?.rate(before, after) ?? (["unknown"] as const);
+    if (SILENT.includes(name) || isText(name)) return [];
+    const effects = EXTENSIONS[name]?.rate(parts[0].value, parts[1].value) ?? (["unknown"] as const);
     return effects.flatMap((effect) => changed(parts, effect, use));
   });
 }
 
+const compareKind = (kind: string, pair: Pair, use: Use, added?: Level, removed?: Level): Found[] =>
+  existence(pair, use, added, removed) ?? compareMembers(kind, pair, use);
+
 /** Path items. The names of parameters are no part of an address. */
-function compareItems(pair: Pair, toUse: (name: string, method: string) => Use): Finding[] {
+function compareItems(pair: Pair, toUse: (name: string, method: string) => Use): Found[] {
   const compare = (item: Pair, name: string) => {
     const [old, place] = [item[0].asked, item[1].asked];
     const what = `path renamed from ${nameAt(old)}`;
@@ -118,43 +120,40 @@ function compareItems(pair: Pair, toUse: (name: string, method: string) => Use):
   return eachOf(pair, compare, (path) => path.replaceAll(/\{[^}]*\}/g, "{}"));
 }
 
-function compareOperation(pair: Pair, item: Pair, use: Use): Finding[] {
-  const [before, after] = item.map(({ value }) => memberOf(value, "parameters"));
-  const isSame = pair[0].value === pair[1].value && before === after;
+function compareOperation(pair: Pair, item: Pair, use: Use): Found[] {
+  const [before, after] = pair.map(({ value }, side) => [value, memberOf(item[side]?.value, "parameters")]);
   const rest = () => [...compareMembers("operation", pair, use), ...compareParameters(pair, item, use)];
   const secured = () => compareSecurity(pair, { ...use, direction: "request" });
-  return existence(pair, use) ?? [...secured(), ...(isSame ? [] : rest())];
+  const parts = () => [...secured(), ...(isSame(pair[1].document, before, after) ? [] : rest())];
+  return existence(pair, use) ?? parts();
 }
 
 /**
  * Responses are compared by status, or with the range that covers one. An added one is minor when HTTP makes readers treat it like a
  * documented one (RFC 9110, section 15: like the x00 of its class), and major when it is a new kind of success.
  */
-function compareResponses(pair: Pair, use: Use): Finding[] {
-  const statuses = membersOf(pair[0].value).map(([status]) => status);
+function compareResponses(pair: Pair, use: Use): Found[] {
+  const documented = membersOf(pair[0].value).map(([status]) => status);
   return eachOf(pair, (exact, status) => {
     const own = named(use, status);
-    const isKnown = /^[45]/.test(status) && statuses.some((one) => one[0] === status[0]);
+    const isKnown = /^[45]/.test(status) && documented.some((one) => one[0] === status[0]);
     const ranges = status === "default" ? [] : [`${status[0]}XX`, "default"];
-    const covering = (side: 0 | 1) =>
-      [exact[side], ...ranges.map((one) => at(pair[side], one))].find(({ value }) => value !== undefined) ??
-      exact[side];
-    const response = [covering(0), covering(1)] as const;
-    return (
-      existence(response, own, isKnown || own.direction === "request" ? "minor" : "major") ?? [
-        ...(existence(exact, own, "minor", "minor") ?? []),
-        ...compareMembers("response", response, own),
-      ]
-    );
+    const isThere = ({ value }: Part) => value !== undefined;
+    const coveringOf = (side: 0 | 1) =>
+      [exact[side], ...ranges.map((one) => at(pair[side], one))].find(isThere) ?? exact[side];
+    const covering = [coveringOf(0), coveringOf(1)] as const;
+    const listed = covering.every(isThere) ? existence(exact, own, "minor", "minor") : undefined;
+    const added = isKnown || own.direction === "request" ? "minor" : "major";
+    return [...(listed ?? []), ...compareKind("response", covering, own, added)];
   });
 }
 
 /** Parameters by `in` and name, or by their place in a path; those of an operation replace those of its path. */
-function compareParameters(pair: Pair, item: Pair, use: Use): Finding[] {
+function compareParameters(pair: Pair, item: Pair, use: Use): Found[] {
   const [before, after] = [parametersOf(pair[0], item[0]), parametersOf(pair[1], item[1])];
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
+  return pairUp([...before], [...after], ([key]) => key).flatMap(([old, now]) => {
     const none = (holder: Part) => ({ ...holder, value: undefined });
-    const both = [before.get(key) ?? none(pair[0]), after.get(key) ?? none(pair[1])] as const;
+    const both = [old?.[1] ?? none(pair[0]), now?.[1] ?? none(pair[1])] as const;
     const { in: holder, name } = (both[1].value ?? both[0].value) as Node;
     return compareParameter(both, named(use, `${holder} ${name}`));
   });
@@ -174,7 +173,7 @@ function parametersOf(operation: Part, item: Part): Map<string, Part> {
 }
 
 /** A header or a parameter. */
-function compareParameter(pair: Pair, use: Use): Finding[] {
+function compareParameter(pair: Pair, use: Use): Found[] {
   const missing = existence(pair, use, addedLevel(pair, use));
   if (missing) return missing;
   const [before, after] = pair.map(({ value }) => {
@@ -187,20 +186,20 @@ function compareParameter(pair: Pair, use: Use): Finding[] {
   return [...(before === after ? [] : [form]), ...compareMembers("parameter", pair, use)];
 }
 
-function compareSchema(_pair: Pair, use: Use, around: Pair): Finding[] {
+function compareSchema(_pair: Pair, use: Use, around: Pair): Found[] {
   const hidden = use.direction === "request" ? "readOnly" : "writeOnly";
   const located = ({ document, pointer }: Part) =>
     schemaAt({ document, pointer: `${pointer}/schema`, hidden });
-  return compareSchemas([located(around[0]), located(around[1])], use);
+  return [{ schemas: [located(around[0]), located(around[1])], use }];
 }
 
 const addedLevel = ([, { value }]: Pair, { direction }: Use) =>
   direction === "request" && memberOf(value, "required") === true ? "major" : "minor";
 
 /** Alternatives that are no longer accepted, and schemes that changed. An empty list is one alternative without credentials. */
-function compareSecurity(pair: Pair, use: Use): Finding[] {
+function compareSecurity(pair: Pair, use: Use): Found[] {
   const [before, after] = pair.map(({ document, value }) => {
-    const own = memberOf(value, "security") ?? memberOf(document, "security");
+    const own = memberOf(value, "security") ?? memberOf(document.root, "security");
     return Array.isArray(own) && own.length > 0 ? own.filter(isNode) : [{}];
   }) as [Node[], Node[]];
   const includes = (shown: unknown, asked: unknown) =>
@@ -218,22 +217,13 @@ function compareSecurity(pair: Pair, use: Use): Finding[] {
   ];
 }
 
-function withoutText(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutText);
-  if (!isNode(value)) return value;
-  const kept = membersOf(value).filter(([name]) => !isText(name));
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutText(member)]));
-}
-
-function finding(
+const finding = (
   pointer: string,
   use: Use | undefined,
   effect: Effect,
   what: string,
-  level?: Level,
-): Finding {
-  return { pointer, use, effect, what, level: level ?? levelOf(effect, use?.direction ?? "request") };
-}
+  level = levelOf(effect, use?.direction ?? "request"),
+): Finding => ({ pointer, uses: use ? [use] : [], effect, what, level });
 
 /** What follows when not both have something; undefined where both do. */
 function existence([base, revision]: Pair, use: Use, added: Level = "minor", removed: Level = "major") {
@@ -247,11 +237,12 @@ function changed([base, revision]: Pair, effect: Effect, use?: Use): Finding[] {
   return isDeepStrictEqual(base.value, revision.value) ? [] : [finding(revision.asked, use, effect, what)];
 }
 
-const rootOf = (document: unknown): Part => ({ document, asked: "", pointer: "", value: document });
+const rootOf = (document: Document): Part => ({ document, asked: "", pointer: "", value: document.root });
 /** A part of a part; references on the way are followed. */
 function at({ document, pointer, value }: Part, name: string): Part {
   const [asked, member] = [pointer + step(name), memberOf(value, name)];
-  const found = memberOf(member, "$ref") === undefined ? undefined : locate(document, asked);
+  const target = targetOf(member);
+  const found = target === undefined ? undefined : locate(document.root, target);
   return { document, asked, pointer: found?.pointer ?? asked, value: found?.value ?? member };
 }
 const inside = (pair: Pair, ...path: string[]): Pair => [path.reduce(at, pair[0]), path.reduce(at, pair[1])];
@@ -259,16 +250,12 @@ const inside = (pair: Pair, ...path: string[]): Pair => [path.reduce(at, pair[0]
 /** What a comparison finds in the parts that either of the two has. Names with the same key mean the same. */
 function eachOf(
   pair: Pair,
-  compare: (pair: Pair, name: string) => Finding[],
+  compare: (pair: Pair, name: string) => Found[],
   keyOf = (name: string) => name,
-) {
-  const [before, after] = pair.map(({ value }) => {
-    const all = membersOf(value).map(([name]) => name);
-    const keyed = new Map(all.map((name) => [keyOf(name), name]));
-    return keyed.size === all.length ? keyed : new Map(all.map((name) => [name, name]));
-  }) as [Map<string, string>, Map<string, string>];
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
-    const [old, now] = [before.get(key) ?? after.get(key) ?? key, after.get(key) ?? before.get(key) ?? key];
-    return compare([at(pair[0], old), at(pair[1], now)], now);
+): Found[] {
+  const [before, after] = pair.map(({ value }) => membersOf(value).map(([name]) => name));
+  return pairUp(before ?? [], after ?? [], keyOf).flatMap(([old, now]) => {
+    const name = (now ?? old) as string;
+    return compare([at(pair[0], old ?? name), at(pair[1], name)], name);
   });
 }

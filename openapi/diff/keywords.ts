@@ -1,0 +1,163 @@
+/** What each keyword of JSON Schema says about values of one type, as a formula. */
+
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { EXTENSIONS } from "./extensions.ts";
+import type { Formula, Key, Term, Type } from "./formula.ts";
+import {
+  all,
+  any,
+  counted,
+  fulfils,
+  has,
+  includesType,
+  not,
+  part,
+  parts,
+  term,
+  typeOf,
+  values,
+} from "./formula.ts";
+import { isNode, memberOf, membersOf, type Node } from "./json-pointer.ts";
+import { idOf, isText, referred } from "./read-schema.ts";
+
+const ajv = new Ajv2020();
+/** Keywords that say nothing by themselves. */
+const SILENT = ["deprecated", "default", "discriminator", "then", "else", "minContains", "maxContains"];
+/** Whether a keyword limits values of a type. */
+function isAbout(keyword: string, type: Type): boolean {
+  if (SILENT.includes(keyword) || isText(keyword)) return false;
+  const { type: types = [] } = ajv.getKeyword(keyword) as { type?: string[] };
+  const limited = keyword in EXTENSIONS ? [EXTENSIONS[keyword]?.limits?.type] : types;
+  return limited.length === 0 || includesType(limited, type);
+}
+
+type Whole = {
+  readonly node: Node;
+  readonly type: Type;
+  readonly isGoal: boolean;
+  /** Whether the formula is taken to hold, so that it may say less than the schema; else it may say more. */
+  readonly isTrue: boolean;
+  readonly is: (schema: unknown) => Formula;
+};
+const keysOf = (value: unknown) => Object.keys(value ?? {});
+/** What each keyword says; one that isn't here is an atom, about which only its own denial is known. */
+const KEYWORDS: Readonly<Record<string, (value: never, whole: Whole) => Formula>> = {
+  type: (types, { type }) => includesType(types, type),
+  enum: (list: unknown, { type }) => oneOfThese([list].flat(), type),
+  const: (value, { type }) => oneOfThese([value], type),
+  $ref: (name, { is }) => (referred(name) ? is(referred(name)?.schema) : term("$ref", name)),
+  $dynamicRef: (_, { node }) => term("$dynamicRef", node),
+  not: (schema, { is }) => not(is(schema)),
+  allOf: (schemas: unknown[], { is }) => all(schemas.map(is)),
+  anyOf: (schemas: unknown[], { is }) => any(schemas.map(is)),
+  oneOf: (schemas: unknown[], { is }) => {
+    const pairs = schemas.flatMap((one, index) => schemas.slice(index + 1).map((other) => [one, other]));
+    return all([any(schemas.map(is)), ...pairs.map((pair) => any(pair.map((one) => not(is(one)))))]);
+  },
+  if: (condition, { node, is }) =>
+    all([any([not(is(condition)), is(node.then)]), any([is(condition), is(node.else)])]),
+
+  required: (names: string[]) => all(names.map(has)),
+  properties: (schemas, { node, is, isGoal, isTrue }) => {
+    const own = membersOf(schemas).map(([name, one]) => term(isGoal ? "promise" : "part", name, is(one)));
+    return all([...own, isTrue && !isGoal && node.type === "object" ? term("described") : true]);
+  },
+  patternProperties: (schemas, { is }) =>
+    all(membersOf(schemas).map(([pattern, one]) => parts(term("pattern", pattern), is(one)))),
+  additionalProperties: (schema, { node, is }) => {
+    const patterns = keysOf(node.patternProperties).map((pattern) => term("pattern", pattern));
+    return parts(not(any([values(keysOf(node.properties)), ...patterns])), is(schema));
+  },
+  unevaluatedProperties: sayUnevaluated,
+  propertyNames: (schema, { is }) => parts(not(is(schema)), false),
+  minProperties: (size) => term("minSize", size),
+  maxProperties: (size) => term("maxSize", size),
+  dependentRequired: (lists) =>
+    all(membersOf(lists).map(([name, needed]) => any([not(has(name)), all((needed as string[]).map(has))]))),
+  dependentSchemas: (schemas, { is }) =>
+    all(membersOf(schemas).map(([name, one]) => any([not(has(name)), is(one)]))),
+
+  minItems: (size) => term("minSize", size),
+  maxItems: (size) => term("maxSize", size),
+  prefixItems: (schemas: unknown[], { is }) => all(schemas.map((one, index) => part(index, is(one)))),
+  items: (schema, { node, is }) => parts(not(values(keysOf(node.prefixItems).map(Number))), is(schema)),
+  contains: (schema, { node, is }) =>
+    counted(is(schema), Number(node.minContains ?? 1), node.maxContains as number | undefined),
+  unevaluatedItems: sayUnevaluated,
+};
+
+function oneOfThese(list: readonly unknown[], type: Type): Formula {
+  const own = list.filter((value) => typeOf(value) === type);
+  const whole = (value: unknown) => {
+    const keys: (string | number)[] = type === "array" ? [...(value as unknown[]).keys()] : keysOf(value);
+    const said = keys.flatMap((key) => [has(key), part(key, fulfils({ const: memberOf(value, key) }))]);
+    return all([...said, term("maxSize", keys.length)]);
+  };
+  return type === "array" || type === "object" ? any(own.map(whole)) : values(own);
+}
+
+/** Which parts a schema evaluates, by key and by pattern, and when it does. */
+type Evaluator = {
+  readonly when: Formula;
+  readonly isAll: boolean;
+  readonly keys: readonly Key[];
+  readonly patterns: readonly string[];
+};
+
+function sayUnevaluated(schema: unknown, whole: Whole): Formula {
+  // Validators differ in which items a condition evaluates, so that it counts for nobody.
+  const isSure = ({ when }: Evaluator) => whole.isTrue || when === true;
+  const found = evaluatorsOf(whole).filter((one) => whole.type === "object" || isSure(one));
+  const keys = [...new Set(found.flatMap((one) => one.keys))];
+  // A name that matches a pattern may be evaluated by another one, too.
+  const sure = found.filter(isSure).flatMap((one) => one.patterns);
+  const patterns = sure.map((pattern) => not(term("pattern", pattern)));
+  const unless = (own: Formula, isIt: (one: Evaluator) => boolean) =>
+    any([...found.filter(isIt).map(({ when }) => when), parts(all([own, ...patterns]), whole.is(schema))]);
+  return all([
+    ...keys.map((key) => unless(values([key]), (one) => one.isAll || one.keys.includes(key))),
+    unless(not(values(keys)), ({ isAll }) => isAll),
+  ]);
+}
+
+function evaluatorsOf({ node: whole, type, isTrue, is }: Whole): Evaluator[] {
+  const found: Evaluator[] = [];
+  const isList = type === "array";
+  const visit = (node: unknown, when: Formula, path: readonly unknown[]): void => {
+    if (!isNode(node) || path.includes(node)) return;
+    const within = (one: unknown, own: Formula = true) => visit(one, all([when, own]), [...path, node]);
+    const { $ref, allOf = [], anyOf = [], oneOf = [], if: condition } = node;
+    const isUnknown = "$dynamicRef" in node || ($ref !== undefined && !referred($ref));
+    const rest = isList ? "items" : "additionalProperties";
+    const isUnevaluated = node !== whole && (isList ? "unevaluatedItems" : "unevaluatedProperties") in node;
+    const isAll = rest in node || isUnevaluated || (isUnknown && isTrue);
+    const keys = isList ? keysOf(node.prefixItems).map(Number) : keysOf(node.properties);
+    found.push({ when, isAll, keys, patterns: isList ? [] : keysOf(node.patternProperties) });
+    // Validators differ in what `contains` evaluates: it may be all, or nothing.
+    if (isList && "contains" in node && isTrue)
+      found.push({ when: true, isAll: true, keys: [], patterns: [] });
+    for (const one of [referred($ref)?.schema, ...(allOf as unknown[])]) within(one);
+    for (const one of [anyOf, oneOf].flat()) within(one, is(one));
+    if (condition !== undefined) for (const one of [condition, node.then]) within(one, is(condition));
+    if (condition !== undefined) within(node.else, not(is(condition)));
+    for (const [name, one] of membersOf(node.dependentSchemas)) within(one, has(name));
+  };
+  visit(whole, true, []);
+  return found;
+}
+
+const translated = new Map<string, Formula>();
+/** What follows for values of a type from a schema, or from its opposite. */
+export function translate(schema: Term, type: Type, isTrue: boolean): Formula {
+  const key = `${idOf(schema)} ${type} ${isTrue}`;
+  const [node, isGoal] = [schema.of as Node, schema.is === "goal"];
+  const whole = { node, type, isGoal, isTrue, is: (one: unknown) => fulfils(one, isGoal) };
+  const say = (keyword: string): Formula => {
+    if (!isAbout(keyword, type)) return true;
+    return KEYWORDS[keyword]?.(node[keyword] as never, whole) ?? term(keyword, node[keyword]);
+  };
+  const said = () => all(Object.keys(node).map(say));
+  const formula = translated.get(key) ?? (isTrue ? said() : not(said()));
+  translated.set(key, formula);
+  return formula;
+}

@@ -1,0 +1,113 @@
+/** Reads schemas of a document without their texts. What says the same is one object, so that `===` means equal. */
+import { isDeepStrictEqual } from "node:util";
+import type { Document } from "./documents.ts";
+import { EXTENSIONS } from "./extensions.ts";
+import { isNode, locate, memberOf, membersOf, type Node, targetOf } from "./json-pointer.ts";
+
+/** A schema as read: its references are numbers of the table below, such as `s:12`. */
+export type Schema = boolean | Node;
+/** Where a schema is written. Callers don't send what is `readOnly`, and don't get what is `writeOnly`. */
+export type Place = {
+  readonly document: Document;
+  readonly pointer: string;
+  readonly hidden: "readOnly" | "writeOnly";
+};
+export type Located = Place & { readonly schema: Schema };
+
+/** Keywords that hold one schema, a list of schemas, or schemas by name. */
+const ONE = ["not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties"]; // biome-ignore format: a list
+const LIST = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const MAP = ["properties", "patternProperties", "dependentSchemas"];
+const TEXT = ["title", "description", "summary", "example", "examples", "externalDocs", "$comment", "readOnly", "writeOnly", "xml", "$defs", "definitions", "$schema", "$id", "$anchor"]; // biome-ignore format: a list
+/** Values with which a keyword says nothing. */
+const IDLE = { minLength: 0, minItems: 0, minProperties: 0, uniqueItems: false, deprecated: false };
+
+/** Whether a keyword informs readers, and promises nothing. */
+export const isText = (name: string) =>
+  TEXT.includes(name) || (name.startsWith("x-") && !(name in EXTENSIONS));
+
+const targets: Place[] = [];
+
+/** The schema at a pointer; `true` where there is none. */
+export function schemaAt({ document, pointer, hidden }: Place): Located {
+  const found = locate(document.root, pointer) ?? { pointer, value: true };
+  const place = { document, pointer: found.pointer, hidden };
+  const key = `${hidden} ${found.pointer}`;
+  const schema = document.schemas.get(key) ?? read(place, found.value);
+  document.schemas.set(key, schema);
+  return { ...place, schema };
+}
+
+/** The schema that a reference leads to; undefined where the document doesn't have it. */
+export function referred(reference: unknown): Located | undefined {
+  const target = /^s:\d+$/.test(String(reference)) ? targets[Number(String(reference).slice(2))] : undefined;
+  return target && schemaAt(target);
+}
+
+function read(place: Place, value: unknown): Schema {
+  if (!isNode(value)) return value !== false;
+  if (isDeepStrictEqual(value.enum, [])) return false;
+  const isHidden = (part: unknown) => {
+    const target = targetOf(part);
+    const parts = [part, target === undefined ? undefined : locate(place.document.root, target)?.value];
+    return parts.some((one) => memberOf(one, place.hidden) === true);
+  };
+  const gone = membersOf(value.properties).flatMap(([name, part]) => (isHidden(part) ? [name] : []));
+  const readPart = (name: string, part: unknown): unknown => {
+    if (name === "$ref") return numberOf(place, String(part));
+    if (ONE.includes(name)) return read(place, part);
+    if (LIST.includes(name) && Array.isArray(part)) return part.map((one) => read(place, one));
+    if (name === "required" && Array.isArray(part)) return part.filter((one) => !gone.includes(one));
+    if (name === "discriminator") {
+      const toNumber = (to: unknown) =>
+        numberOf(place, /[/#]/.test(`${to}`) ? `${to}` : `#/components/schemas/${to}`);
+      const mapping = membersOf(memberOf(part, "mapping")).map(([tag, to]) => [tag, toNumber(to)]);
+      return { ...(part as Node), mapping: Object.fromEntries(mapping) };
+    }
+    if (!MAP.includes(name)) return part;
+    const shown = membersOf(part).filter(([one]) => name !== "properties" || !gone.includes(one));
+    return Object.fromEntries(shown.map(([one, schema]) => [one, read(place, schema)]));
+  };
+  const entries = membersOf(value)
+    .filter(([name, part]) => !isText(name) && part !== undefined && part !== memberOf(IDLE, name))
+    .map(([name, part]) => [name, readPart(name, part)] as const)
+    .filter(([name, part]) => name !== "required" || String(part) !== "");
+  return unify(Object.fromEntries(entries));
+}
+
+/** A number for the target of a reference: the same where both documents have the same there. */
+function numberOf(place: Place, text: string): string {
+  const pointer = targetOf({ $ref: text });
+  if (pointer === undefined) return text;
+  const { base } = place.document;
+  const document = base && !base.changed.has(pointer) ? base.document : place.document;
+  const keyOf = (at: string) => `${place.hidden} ${at}`;
+  const known = document.numbers.get(keyOf(pointer));
+  const found = known === undefined && locate(document.root, pointer);
+  if (!found) return known ?? text;
+  const target = { ...place, document, pointer: found.pointer };
+  const number = document.numbers.get(keyOf(found.pointer)) ?? `s:${targets.push(target) - 1}`;
+  document.numbers.set(keyOf(pointer), number).set(keyOf(found.pointer), number);
+  return number;
+}
+
+const ids = new Map<unknown, number>();
+const unified = new Map<string, object>();
+
+export const idOf = (value: unknown) => ids.get(value) ?? -1;
+/** A text for a value; values that were unified are known by a number. */
+export function textOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  if (ids.has(value)) return `#${ids.get(value)}`;
+  if (Array.isArray(value)) return `[${value.map(textOf)}]`;
+  return `{${Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}:${textOf(part)}`)}}`;
+}
+
+/** The first object that says the same. */
+export function unify<Value extends object>(value: Value, text = textOf(value)): Value {
+  if (ids.has(value)) return value;
+  const first = unified.get(text) ?? value;
+  if (first === value) ids.set(value, ids.size);
+  unified.set(text, first);
+  return first as Value;
+}
