@@ -1,6 +1,7 @@
 /** Compares schemas keyword by keyword, and rates the changes of each by whether one schema contains the other. */
 import { isDeepStrictEqual } from "node:util";
 import { isContained } from "./containment.ts";
+import type { Schema } from "./documents.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
 import {
   closure,
@@ -14,7 +15,7 @@ import {
   step,
 } from "./json-pointer.ts";
 import { type Direction, type Finding, levelOf, type Use } from "./law.ts";
-import { type Located, referred, type Schema, unify } from "./read-schema.ts";
+import { type Located, referred, unify } from "./read-schema.ts";
 
 type Pair = readonly [base: Located, revision: Located];
 export type SchemaUse = { readonly schemas: Pair; readonly use: Use };

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import type { Schema } from "./documents.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import type { Count, Formula, Key, Term, Type } from "./formula.ts";
 import { all, fulfils, has, not, part, TYPES, term, typeOf, values } from "./formula.ts";
 import { translate } from "./keywords.ts";
-import type { Schema } from "./read-schema.ts";
 
 /**
  * Whether it is proven that every value valid for `sub` is valid for `sup`, too. Yes is certain; no means that nothing here proves it.
@@ -206,7 +206,10 @@ function contradictsParts(proof: Proof, own: Case): boolean {
   const isMiscounted = counts.some((one) => {
     const isLacking = one.min > 0 && presentKeys(own, max).every((key) => isExcluded(key, one.formula));
     const sure = presentKeys(own).filter((key) => isExcluded(key, not(one.formula)));
-    return isLacking || sure.length > one.max;
+    const rest = sure.includes(furtherIndex(own)) ? min - furtherIndex(own) - 1 : 0;
+    const isMore = (other: typeof one) =>
+      other.min > one.max && refutes(proof, all([other.formula, not(one.formula)]));
+    return isLacking || sure.length + rest > one.max || counts.some(isMore);
   });
   if (isMiscounted) return true;
   const isClosed = [...own.facts].some(({ is }) => is === "parts");

@@ -1,7 +1,9 @@
 /** Two documents in the words of OpenAPI 3.1, and which of their references lead to the same. */
 import { isDeepStrictEqual } from "node:util";
-import { closure, isNode, locate, memberOf, membersOf } from "./json-pointer.ts";
-import type { Schema } from "./read-schema.ts";
+import { closure, isNode, locate, memberOf, membersOf, type Node } from "./json-pointer.ts";
+
+/** A schema as read: its references are numbers, such as `s:12`. */
+export type Schema = boolean | Node;
 
 export type Document = {
   readonly root: unknown;

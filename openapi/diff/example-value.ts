@@ -1,7 +1,7 @@
 /** Finds a value that one schema allows and another doesn't, by trying. */
 import { type Case, casesOf, countsOf, difference, fewValues, furtherIndex, isImpossible, least, leastSize, most, newProof, type Proof, partOf, presentKeys, settings } from "./containment.ts"; // biome-ignore format: one line
+import type { Schema } from "./documents.ts";
 import { all, type Formula, fulfils, not, TYPES } from "./formula.ts";
-import type { Schema } from "./read-schema.ts";
 
 /** How many values of one question, and of one of its parts, are tried. */
 const TRIED = 600;

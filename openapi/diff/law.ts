@@ -1,9 +1,9 @@
 /** The law: what each effect on what is allowed means for those who write it and those who read it. */
 
+import type { Schema } from "./documents.ts";
 import { findExample } from "./example-value.ts";
 import type { Effect } from "./extensions.ts";
 import { METHODS, stepsOf } from "./json-pointer.ts";
-import type { Schema } from "./read-schema.ts";
 
 /** What a change requires of the version, the least first. */
 export const LEVELS = ["patch", "minor", "major"] as const;

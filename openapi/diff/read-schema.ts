@@ -1,11 +1,9 @@
 /** Reads schemas of a document without their texts. What says the same is one object, so that `===` means equal. */
 import { isDeepStrictEqual } from "node:util";
-import type { Document } from "./documents.ts";
+import type { Document, Schema } from "./documents.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import { isNode, locate, memberOf, membersOf, type Node, targetOf } from "./json-pointer.ts";
 
-/** A schema as read: its references are numbers of the table below, such as `s:12`. */
-export type Schema = boolean | Node;
 /** Where a schema is written. Callers don't send what is `readOnly`, and don't get what is `writeOnly`. */
 export type Place = {
   readonly document: Document;
