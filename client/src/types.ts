@@ -8,10 +8,7 @@ export type RefundStatus = Schemas["RefundStatus"];
 export type SubscriptionRequest = Schemas["SubscriptionRequest"];
 export type Subscription = Schemas["Subscription"];
 /** What the bodies of all errors have in common, also of those that later versions add. */
-export type Problem = Omit<Schemas["InternalErrorProblem"], "type" | "status"> & {
-  type: string;
-  status: number;
-};
+export type Problem = Schemas["InternalErrorProblem"];
 export type InvalidRequestProblem = Schemas["InvalidRequestProblem"];
 export type DuplicateRequestKeyProblem = Schemas["DuplicateRequestKeyProblem"];
 export type Amount = Schemas["Amount"];

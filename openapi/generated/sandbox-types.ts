@@ -681,6 +681,11 @@ export interface components {
             /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
         };
+        /**
+         * Format: uri-reference
+         * @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text.
+         */
+        ProblemType: string;
         /** @description The kind of problem in a few words, the same for every problem of its kind. */
         ProblemTitle: string;
         /** @description What is wrong with this call, and what to do about it. */
@@ -731,15 +736,12 @@ export interface components {
         /** @description The problem of a call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/invalid-request";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -757,15 +759,12 @@ export interface components {
         /** @description The problem of a call without an accepted access token. */
         UnauthorizedProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/unauthorized";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -776,18 +775,13 @@ export interface components {
             errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /**
-         * Format: uri-reference
-         * @description The kind of problem, such as `/problems/not-found`. Compare it as text.
-         */
-        ProblemType: string;
-        /**
          * Format: int32
          * @description The HTTP status of this response.
          */
         ProblemStatus: number;
         /** @description An error (RFC 9457). After a 4xx this call has changed nothing; after a 5xx it may have been carried out. */
         Problem: {
-            /** @description The kind of problem, such as `/problems/not-found`. Compare it as text. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
@@ -803,15 +797,12 @@ export interface components {
         /** @description The problem of a call whose `Accept` rules out JSON. */
         NotAcceptableProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/not-acceptable";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -824,15 +815,12 @@ export interface components {
         /** @description The problem of too many calls. */
         RateLimitedProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/rate-limited";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -845,15 +833,12 @@ export interface components {
         /** @description The problem of an error on our side. */
         InternalErrorProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/internal-error";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -866,15 +851,12 @@ export interface components {
         /** @description The problem of a call that can't be served now. */
         UnavailableProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/unavailable";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -903,15 +885,12 @@ export interface components {
         /** @description The problem of a body that came too slowly. */
         RequestTimeoutProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/request-timeout";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -955,15 +934,12 @@ export interface components {
         /** @description The problem of a call whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/duplicate-request-key";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -982,15 +958,12 @@ export interface components {
         /** @description The problem of a body that is too large. */
         PayloadTooLargeProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/payload-too-large";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -1003,15 +976,12 @@ export interface components {
         /** @description The problem of a body that is not declared as plain JSON in UTF-8. */
         UnsupportedMediaTypeProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/unsupported-media-type";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -1041,7 +1011,7 @@ export interface components {
         };
         /** @description A transition that an original payment can't make from its current status. */
         ImpossibleMoveProblem: {
-            /** @description The kind of problem, such as `/problems/not-found`. Compare it as text. */
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
             type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];

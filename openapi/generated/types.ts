@@ -336,6 +336,11 @@ export interface components {
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
         };
+        /**
+         * Format: uri-reference
+         * @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text.
+         */
+        ProblemType: string;
         /** @description The kind of problem in a few words, the same for every problem of its kind. */
         ProblemTitle: string;
         /** @description What is wrong with this call, and what to do about it. */
@@ -386,15 +391,12 @@ export interface components {
         /** @description The problem of a call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/invalid-request";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -412,15 +414,12 @@ export interface components {
         /** @description The problem of a call without an accepted access token. */
         UnauthorizedProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/unauthorized";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -433,15 +432,12 @@ export interface components {
         /** @description The problem of a refund that the access token may not issue, or that the service holds. */
         RefundForbiddenProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @enum {string}
-             */
-            type: "/problems/forbidden" | "/problems/refunds-held";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -454,15 +450,12 @@ export interface components {
         /** @description The problem of a refund of a payment that you don't have. */
         PaymentNotFoundProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/payment-not-found";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -475,15 +468,12 @@ export interface components {
         /** @description The problem of a call whose `Accept` rules out JSON. */
         NotAcceptableProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/not-acceptable";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -496,15 +486,12 @@ export interface components {
         /** @description The problem of a body that came too slowly. */
         RequestTimeoutProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/request-timeout";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -548,15 +535,12 @@ export interface components {
         /** @description The problem of a call whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/duplicate-request-key";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -575,15 +559,12 @@ export interface components {
         /** @description The problem of a body that is too large. */
         PayloadTooLargeProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/payload-too-large";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -596,15 +577,12 @@ export interface components {
         /** @description The problem of a body that is not declared as plain JSON in UTF-8. */
         UnsupportedMediaTypeProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/unsupported-media-type";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -617,15 +595,12 @@ export interface components {
         /** @description The problem of too many calls. */
         RateLimitedProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/rate-limited";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -638,15 +613,12 @@ export interface components {
         /** @description The problem of an error on our side. */
         InternalErrorProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/internal-error";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -659,15 +631,12 @@ export interface components {
         /** @description The problem of a call that can't be served now. */
         UnavailableProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/unavailable";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -756,15 +725,12 @@ export interface components {
         /** @description The problem of a call whose access token lacks the scope. */
         ForbiddenProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/forbidden";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
@@ -777,15 +743,12 @@ export interface components {
         /** @description The problem of one live subscription too many. */
         SubscriptionLimitProblem: {
             /**
-             * @description The kind of problem. Compare it as text.
-             * @constant
-             */
-            type: "/problems/subscription-limit";
-            /**
              * Format: int32
              * @description The HTTP status of this response.
              */
             status: number;
+            /** @description The kind of problem, one for each `errorCode`, such as `/problems/not-found`. Compare it as text. */
+            type: components["schemas"]["ProblemType"];
             /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
             /** @description What is wrong with this call, and what to do about it. */
