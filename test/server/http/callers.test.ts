@@ -54,14 +54,14 @@ describe("who makes a call", () => {
   });
 
   test("is not in the log for each call without a token, of which anybody can make any number", async () => {
-    const refused = await Promise.all(
-      Array.from({ length: 400 }, () => post(server.url, "/v1/refunds", {}, { token: null })),
-    );
+    const startedAt = performance.now();
+    const calls = Array.from({ length: 1_000 }, () => post(server.url, "/v1/refunds", {}, { token: null }));
+    const refused = await Promise.all(calls);
+    const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
 
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([401]));
-    // At most a hundred in each of two seconds.
     const lines = server.logLines.filter((line) => JSON.parse(line).status === 401);
     expect(lines.length).toBeGreaterThanOrEqual(100);
-    expect(lines.length).toBeLessThanOrEqual(300);
+    expect(lines.length).toBeLessThanOrEqual(Math.min(900, 100 * (seconds + 1)));
   });
 });

@@ -71,14 +71,15 @@ function byFetch(call: (respond: FetchHandler, request: Request) => Promise<Resp
 }
 
 const inFetch = byFetch((respond, request) => respond(request));
-const inHono = byFetch((respond, request) =>
-  new Hono().post("/webhooks", ({ req }) => respond(req.raw)).request(request),
-);
+const hono = (respond: FetchHandler) => new Hono().post("/webhooks", ({ req }) => respond(req.raw));
+const inHono = byFetch((respond, request) => hono(respond).request(request));
 
 const inFastify: Deliver = async (options, delivery) => {
-  const app = fastify();
-  onFastify(app, expressWebhookHandler(options));
+  const app = fastify().register(onFastify(expressWebhookHandler(options)));
+  app.post("/orders", async ({ body }) => body);
   onTestFinished(() => app.close());
+  const order = await app.inject({ method: "POST", url: "/orders", payload: { id: "1" } });
+  expect(order.json()).toEqual({ id: "1" }); // other routes keep their parser
   return send(`${await app.listen()}/webhooks`, delivery);
 };
 
@@ -294,7 +295,6 @@ describe("a sender that is not the service", () => {
 });
 
 test.each([expressWebhookHandler, fetchWebhookHandler])("%o can't be made without a secret", (create) => {
-  for (const secretKey of ["", [], ["a secret", ""]]) {
+  for (const secretKey of ["", [], ["a secret", ""]])
     expect(() => create({ ...newReceiver().options, secretKey })).toThrow(/^secretKey is missing/);
-  }
 });
