@@ -51,7 +51,7 @@ export async function takeExam(
     url: `${receiver.url}/webhooks`,
     secret: SECRET,
     state,
-    timeoutMs: 15_000,
+    timeoutMs: 60_000, // each delivery starts a process, so fifty at once take as long as the machine needs
     settleMs: 1_000,
   };
   const { caller = [], receiver: received = [] } = only;
