@@ -9,7 +9,7 @@ export type SubscribeParts = {
   clock: DomainClock;
   /** For secrets, which are stored encrypted (D29). */
   keys: Pick<EncryptionKeys, "encrypt" | "decrypt">;
-  /** Called with a new subscription, to warn of what is accepted, but may not be what the merchant wants. */
+  /** Called with a new subscription; warns of a guessable secret, and of a URL to which deliveries would fail. Both are accepted. */
   inspect(
     request: Pick<RequestBody<"subscribeToWebhooks">, "url" | "secretKey">,
     subscription: { merchant: string; subscriptionKey: string },

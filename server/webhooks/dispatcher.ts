@@ -67,9 +67,9 @@ export class Dispatcher {
    * @param merchant whose deliveries may have come due, or may be claimed again; without it, all merchants'
    */
   wake(merchant?: string): void {
+    // The poll, a second later, finds what a paced merchant has.
+    if (merchant !== undefined && this.#parts.worker.isPaced(merchant)) return;
     if (merchant === undefined) this.#all = true;
-    else if (this.#parts.worker.isPaced(merchant))
-      return; // the poll looks for it in a second
     else this.#woken.add(merchant);
     this.#wakes += 1;
     this.#schedule();
