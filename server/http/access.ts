@@ -1,6 +1,8 @@
+import { setTimeout } from "node:timers/promises";
 import { authenticate, authorize, type Caller, type FindCaller } from "../auth/bearer.ts";
 import { ProblemError } from "../contract/problem.ts";
 import type { Deadline } from "./deadline.ts";
+import { PAUSE_MS } from "./overload.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { Middleware, RequestLocals } from "./request-locals.ts";
 
@@ -48,7 +50,11 @@ export function requireAccess(
       refuseBlocked(caller);
       authorize(caller, scopes);
       response.locals.slot?.assign(caller.merchant);
-      const limit = await limitRate(caller.merchant, response.locals);
+      const limit = await limitRate(caller.merchant, response.locals).catch(async (error: unknown) => {
+        response.locals.slot?.leave();
+        await setTimeout(PAUSE_MS);
+        throw error;
+      });
       if (signal.aborted) response.locals.uncount?.(); // its 503 has been sent meanwhile
       return limit;
     });

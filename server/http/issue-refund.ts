@@ -1,6 +1,6 @@
 import type { Schemas } from "../contract/document.ts";
 import type { Handler, RequestBody, ValidRequest } from "../contract/operations.ts";
-import { unavailable, type Violation } from "../contract/problem.ts";
+import { ProblemError, unavailable, type Violation } from "../contract/problem.ts";
 import { type DomainClock, toDomainTime } from "../domain/clock.ts";
 import { toRefundView } from "../domain/events.ts";
 import { createRefundId } from "../domain/ids.ts";
@@ -20,12 +20,13 @@ const DELIVERIES_OF_CALL = 4;
  * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have, 403 when money
  * would move while the merchant's refunds are held (D35). Throws `UNAVAILABLE` when the payment changes faster than a decision about
  * it can be saved.
- * @param charge counts further calls of a merchant (D27): its hundred subscriptions must not cost other merchants their share
+ * @param charge counts further calls of a merchant (D27), or returns the milliseconds to wait: its hundred subscriptions must not cost
+ *   other merchants their share. Before the refund is saved, because calls under way together would all be saved otherwise.
  */
 export function issueRefund(
   store: RefundQueue,
   { realNow, isWrong }: Pick<DomainClock, "realNow" | "isWrong">,
-  charge: (merchant: string, calls: number) => void = () => {},
+  charge: (merchant: string, calls: number) => number = () => 0,
 ): Handler<"issueRefund"> {
   return async (request) => {
     const { merchant, body, timeLimit } = request;
@@ -38,9 +39,16 @@ export function issueRefund(
       const at = { now: toDomainTime(realNow(), clockOffsetMs), isDoubted: !held && isWrong() };
       const refund = original && decide(request, original, at);
       const isHeld = held && refund?.decision.paymentStatus === "AUTHORIZED";
-      if (refund && !isHeld && (await store.saveRefund(refund, timeLimit))) {
-        if (receivers > DELIVERIES_OF_CALL) charge(merchant, Math.ceil(receivers / DELIVERIES_OF_CALL) - 1);
-        return { status: 201, body: toRefund(refund) };
+      if (refund && !isHeld) {
+        const further = Math.max(0, Math.ceil(receivers / DELIVERIES_OF_CALL) - 1);
+        const waitMs = charge(merchant, further);
+        if (waitMs > 0) {
+          const headers = { "Retry-After": `${Math.ceil(waitMs / 1000)}` };
+          throw new ProblemError("RATE_LIMITED", { headers });
+        }
+        if (await store.saveRefund(refund, { timeLimit, isWide: further > 0 }))
+          return { status: 201, body: toRefund(refund) };
+        charge(merchant, -further);
       }
 
       const existing = await store.findByRequestKey({ merchant, requestKey: body.requestKey }, timeLimit);

@@ -25,10 +25,10 @@ export type OverloadOptions = {
 const LOG_EVERY_MS = 1_000;
 
 /**
- * How long a merchant with too many requests under way waits for each refusal. Callers who repeat at once, whatever Retry-After
+ * How long a merchant with too many requests, under way or in a second, waits for each refusal. Callers who repeat at once, whatever Retry-After
  * says, would otherwise take the processor from other merchants.
  */
-const PAUSE_MS = 200;
+export const PAUSE_MS = 200;
 
 /**
  * Refuses excess requests before the app gets them. In the app, a refusal would take most of the time of a refund, so a server

@@ -19,8 +19,11 @@ export type RateLimiter = {
   requestsPerSecond: number;
   /** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
   take(merchant: string): Promise<Take>;
-  /** Takes further tokens for a request, at most a full bucket; or gives back that of one refused through no fault of its merchant (-1). */
-  charge(merchant: string, tokens: number): void;
+  /**
+   * Takes further tokens for a request, at most a full bucket, or gives tokens back (below 0).
+   * @returns the milliseconds to wait before they can be taken; 0 when they were
+   */
+  charge(merchant: string, tokens: number): number;
   stop(): Promise<void>;
 };
 
@@ -145,12 +148,17 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     requestsPerSecond,
     take,
     charge(merchant, tokens) {
+      if (tokens === 0) return 0;
       const bucket = bucketOf(merchant);
       const taken = Math.min(tokens, 2 * requestsPerSecond);
+      // Calls under way together must not all exceed the limit: the first of them has, and the others wait until it is made up for.
+      const waitMs = emptyMs(bucket) - CAPACITY_MS;
+      if (taken > 0 && wholeTokens(emptyMs(bucket)) < 0) return waitMs;
       // Given back to a full bucket, it stays full: its time moves further into the past.
       bucket.fullAtMs =
         (taken > 0 ? Math.max(nowMs(), bucket.fullAtMs) : bucket.fullAtMs) + taken * msPerToken;
       count(merchant, bucket, taken);
+      return 0;
     },
     async stop() {
       stopped = true;

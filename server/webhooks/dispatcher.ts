@@ -8,7 +8,7 @@ import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import type { Worker } from "./worker.ts";
 
-export type DispatchedWorker = Pick<Worker, "accepted" | "begin" | "isPaced" | "room" | "underWay">;
+export type DispatchedWorker = Pick<Worker, "accepted" | "begin" | "room" | "roomOf" | "underWay">;
 
 export type DispatcherParts = {
   readonly store: Pick<Store, "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares">;
@@ -68,7 +68,7 @@ export class Dispatcher {
    */
   wake(merchant?: string): void {
     // The poll, a second later, finds what a paced merchant has.
-    if (merchant !== undefined && this.#parts.worker.isPaced(merchant)) return;
+    if (merchant !== undefined && this.#parts.worker.roomOf(merchant) === 0) return;
     if (merchant === undefined) this.#all = true;
     else this.#woken.add(merchant);
     this.#wakes += 1;
@@ -170,11 +170,18 @@ export class Dispatcher {
 
   async #claim({ due: all, now }: Shares): Promise<void> {
     const { store, worker, limits, leaseMs, overlapping } = this.#parts;
-    const due = all.filter(({ merchant }) => !worker.isPaced(merchant));
+    const rooms = new Map(all.map(({ merchant }) => [merchant, worker.roomOf(merchant)]));
+    const due = all.filter(({ merchant }) => rooms.get(merchant) !== 0);
     if (due.length === 0) return;
     const inHand = this.#inHand(due);
     const mostHere = inHand.reduce((total, { here }) => total + here, worker.room());
-    const claimLimits = shareFairly(inHand.slice(0, due.length), inHand, limits, mostHere);
+    const shares = shareFairly(inHand.slice(0, due.length), inHand, limits, mostHere);
+    const claimLimits = shares.flatMap((share) => {
+      const room = rooms.get(share.merchant) ?? 0;
+      const limit = Math.min(share.limit, room);
+      rooms.set(share.merchant, room - limit);
+      return limit > 0 ? [{ ...share, limit }] : [];
+    });
     const left = new Map(due.map(({ subscriptionKey }) => [subscriptionKey, 0]));
     for (const { subscriptionKey, limit } of claimLimits) left.set(subscriptionKey, limit);
     if (claimLimits.length > 0) {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import { nextTimeouts, paceOf, type ShareHolder } from "../domain/fair-shares.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
@@ -31,7 +32,7 @@ export type UnderWay = ShareHolder & {
 /** The most attempts in progress in one process, whatever the limits allow. */
 const MAX_ATTEMPTS = 512;
 
-/** After so many failed attempts of a merchant in a second, its others wait for the next one: each takes the processor from other merchants. */
+/** So many attempts of a merchant may fail in a second; its others wait for the next one: each takes the processor from other merchants. */
 const FAILURES_A_SECOND = 50;
 
 /** Makes the attempts of claimed deliveries in this process, and records their results. */
@@ -44,8 +45,10 @@ export class Worker {
   /** The webhookIds of deliveries that their receivers have accepted, and that are being recorded. */
   readonly #accepted = new Set<string>();
   readonly #abandoned = new AbortController();
-  /** Of merchants, in one second. */
-  #failures = { second: 0, of: new Map<string, number>() };
+  /** Of merchants, in one second and in the one before. */
+  #failures = { second: 0, of: new Map<string, number>(), before: new Map<string, number>() };
+  /** By merchants, the turns of the event loop in which their attempts begin. */
+  readonly #turns = new Map<string, Promise<void>>();
   #stopping = false;
   #abandonTimer: NodeJS.Timeout | undefined;
 
@@ -58,11 +61,19 @@ export class Worker {
     return this.#stopping ? 0 : Math.max(0, MAX_ATTEMPTS - this.#running.size);
   }
 
-  /** Whether further attempts of a merchant wait for the next second. */
-  isPaced(merchant: string): boolean {
+  /** How many more attempts of a merchant may begin in this second. */
+  roomOf(merchant: string): number {
     const second = Math.floor(performance.now() / 1_000);
-    if (second !== this.#failures.second) this.#failures = { second, of: new Map() };
-    return (this.#failures.of.get(merchant) ?? 0) >= FAILURES_A_SECOND;
+    const { of, second: last } = this.#failures;
+    if (second !== last)
+      this.#failures = { second, of: new Map(), before: second === last + 1 ? of : new Map() };
+    const { of: failures, before } = this.#failures;
+    const left = FAILURES_A_SECOND - (failures.get(merchant) ?? 0);
+    if ((before.get(merchant) ?? 0) < FAILURES_A_SECOND / 2) return left > 0 ? MAX_ATTEMPTS : 0;
+    // As the others did a second ago, those that have just begun may all fail.
+    const begun = this.underWay().filter((one) => one.merchant === merchant);
+    const since = second * 1_000;
+    return Math.max(0, left - begun.flatMap(({ begunAt }) => begunAt).filter((at) => at >= since).length);
   }
 
   underWay(): UnderWay[] {
@@ -127,6 +138,7 @@ export class Worker {
     const { onAttempt, onAccepted, onRoom, attempts } = this.#parts;
     const { signal } = this.#abandoned;
     try {
+      await this.#turnOf(attempt.merchant);
       const make = attempts?.makeAttempt ?? makeAttempt;
       const secretKeys = await readSecrets(attempt, encryptionKeys);
       // The lease must not end before the attempt does: another server would send it, too.
@@ -153,6 +165,15 @@ export class Worker {
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");
     }
     onRoom(attempt.merchant, this.#accepted.delete(attempt.webhookId));
+  }
+
+  /** One attempt of a merchant begins in a turn of the event loop: a call would wait for all that begin together. */
+  #turnOf(merchant: string): Promise<void> {
+    const turn = (this.#turns.get(merchant) ?? Promise.resolve()).then(() => setImmediate());
+    this.#turns.set(merchant, turn);
+    return turn.then(() => {
+      if (this.#turns.get(merchant) === turn) this.#turns.delete(merchant);
+    });
   }
 
   async #notePace({ merchant, subscriptionKey, timeouts }: Attempt, result: MadeAttempt): Promise<void> {

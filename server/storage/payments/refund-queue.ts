@@ -18,10 +18,16 @@ export type RefundQueue = {
   loadOriginal(key: PaymentKey, timeLimit?: TimeLimit): Promise<LoadedOriginal>;
   findByRequestKey(key: RequestKey, timeLimit?: TimeLimit): Promise<PaymentRecord | undefined>;
   /** Returns false when nothing was saved: the requestKey is taken, or the decision must be made again. */
-  saveRefund(refund: NewRefund, timeLimit?: TimeLimit): Promise<boolean>;
+  saveRefund(refund: NewRefund, options?: SaveOptions): Promise<boolean>;
   /** How many refunds of locked payments wait. */
   refundsWaiting(): number;
 };
+
+/** `isWide`: whether many deliveries are written with it. */
+type SaveOptions = { readonly timeLimit?: TimeLimit; readonly isWide?: boolean };
+
+/** Refunds with many deliveries share fewer statements, and none with those of other merchants, which would wait for their deliveries. */
+const WIDE_BATCH_SIZE = 2;
 
 const BATCH = { maxBatchSize: 128 } as const;
 
@@ -77,16 +83,19 @@ export function createRefundQueue(statements: RefundStatements): RefundQueue {
     const refunds = all.map(({ refund }) => refund);
     return statements.saveRefunds(refunds, () => LOCK_TIMEOUT_MS);
   };
-  const save = createBatcher(saveTogether, { ...BATCH, runAlone: saveLocked, isAbandoned: isLockTimeout });
+  const alone = { runAlone: saveLocked, isAbandoned: isLockTimeout };
+  const save = createBatcher(saveTogether, { ...BATCH, ...alone });
+  const saveWide = createBatcher(saveTogether, { maxBatchSize: WIDE_BATCH_SIZE, ...alone });
 
   return {
     refundsWaiting: () => locked.count(),
     loadOriginal: (key, timeLimit = noTimeLimit) => load(key, timeLimit.signal),
     findByRequestKey: (key, timeLimit = noTimeLimit) => find(key, timeLimit.signal),
-    saveRefund(refund, timeLimit = noTimeLimit) {
+    saveRefund(refund, { timeLimit = noTimeLimit, isWide = false } = {}) {
       const saving = { refund, timeLimit };
       // A refund of a payment that is locked for a long time would delay all that share its statement.
-      return locked.has(toKey(refund)) ? saveLocked(saving) : save(saving, timeLimit.signal);
+      if (locked.has(toKey(refund))) return saveLocked(saving);
+      return (isWide ? saveWide : save)(saving, timeLimit.signal);
     },
   };
 }

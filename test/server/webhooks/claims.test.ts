@@ -4,7 +4,7 @@ import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
 import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 
-const PER_SUBSCRIPTION = 16;
+const [PER_MERCHANT, PER_SUBSCRIPTION] = [64, 16];
 
 test("a receiver gets the next deliveries while the results of the ones before are being recorded", async () => {
   await using server = await startTestServer({ engine: "postgres", webhooks: { drainMs: 0 } });
@@ -21,4 +21,27 @@ test("a receiver gets the next deliveries while the results of the ones before a
   });
 
   expect(new Set(received.map(({ webhookId }) => webhookId)).size).toBe(2 * PER_SUBSCRIPTION);
+});
+
+test("fifty attempts of a merchant may fail in a second, and the others wait", async () => {
+  await using server = await startTestServer({ engine: "postgres", webhooks: { drainMs: 0 } });
+  const perSecond = new Map<number, number>();
+  const { promise: created, resolve: respond } = Promise.withResolvers<void>();
+  await using receiver = await startReceiver(async (response) => {
+    await created;
+    const second = Math.floor(performance.now() / 1_000);
+    perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+    response.writeHead(500).end();
+  });
+  const acme = await createSubscriber(server);
+  for (let index = 0; index < 25; index += 1) await acme.subscribe(`${receiver.url}/${index}`);
+  await Promise.all(Array.from({ length: 10 }, acme.refund));
+
+  respond();
+  await receiver.first(250);
+
+  // In the first two seconds nobody knows yet that all fail, so as many again may have begun.
+  const [first = 0, second = 0, ...later] = perSecond.values();
+  expect(Math.max(first, second)).toBeLessThanOrEqual(50 + PER_MERCHANT);
+  expect(Math.max(0, ...later)).toBeLessThanOrEqual(50 + 5);
 });
