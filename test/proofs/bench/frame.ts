@@ -90,6 +90,10 @@ export function serve(store: { env: Settings }, env: Settings = {}, release = ""
   return start({ command, env: { LOG_LEVEL: "error", ...store.env, ...env } });
 }
 
+const PRISM_FILE = "node_modules/@stoplight/prism-cli/dist/index.js";
+/** The mock of the contract, on a free port. */
+export const PRISM = [process.execPath, PRISM_FILE, "mock", "--port", "0", "openapi/generated/openapi.yaml"];
+
 /**
  * What our refunds are compared with: the release that `--release` names, or the Prism mock, which responds as the contract says
  * and stores nothing.
@@ -101,9 +105,7 @@ export async function startRival(engine: Engine): Promise<Target & { name: strin
     const body = refundsOf(await makePayments(server));
     return { url: server.url, body, name: release, atLeast: 0.97 };
   }
-  const prism = "node_modules/@stoplight/prism-cli/dist/index.js";
-  const command = [process.execPath, prism, "mock", "--port", "0", "openapi/generated/openapi.yaml"];
-  const { url } = await start({ command, ready: /http:.*\n/ });
+  const { url } = await start({ command: PRISM, ready: /http:.*\n/ });
   return { url, body: refundsOf(["pay_settled"]), name: "the Prism mock" };
 }
 

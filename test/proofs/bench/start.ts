@@ -1,24 +1,56 @@
-import { repeat, report } from "./compare.ts";
-import { bench, createStore, serve } from "./frame.ts";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createPackedProject } from "../../helpers/packages.ts";
+import { outputOf } from "../../helpers/process.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { compare, repeat, report } from "./compare.ts";
+import { atEnd, bench, PRISM, start } from "./frame.ts";
 
 /*
- * The time from the start of the process to the line that says it is ready, with a new data folder and with an existing one.
- * What Node has compiled is kept, as by `npm start`.
+ * The time from the start of the process to the line that says it is ready, compared with the Prism mock of the same document until
+ * it has responded for the first time. What Node has compiled is kept for both.
  */
-await bench(
-  async (engine) => {
-    const env = { NODE_COMPILE_CACHE: ".cache/compile" };
-    const times = await repeat(async () => {
-      const store = await createStore(engine);
-      const first = await serve(store, env);
-      await first.stop();
-      const second = await serve(store, env);
-      await second.stop();
-      return { first: first.startedInMs / 1000, again: second.startedInMs / 1000 };
-    });
-    const [first, again] = [times.map((one) => one.first), times.map((one) => one.again)];
-    report("from the start until ready, the first time", "s", first, { atMost: 2 });
-    report("from the start until ready, again", "s", again, { atMost: 1.2 });
-  },
-  ["embedded"],
-);
+const SANDBOX = new URL("../../../server/sandbox/index.ts", import.meta.url).href;
+const TWICE = `
+  const timed = async (work) => { const from = performance.now(); await work(); return performance.now() - from; };
+  const first = await timed(async () => (await import("${SANDBOX}")).startSandbox());
+  console.log(first, await timed(async () => (await import("${SANDBOX}")).startSandbox()));
+  process.exit();`;
+
+await bench(async () => {
+  const folder = await makeTempDir();
+  atEnd(() => rm(folder, { recursive: true, force: true }));
+  const env = { NODE_COMPILE_CACHE: join(folder, "compiled"), PORT: "0", DATA_DIR: join(folder, "data") };
+  const prism = async () => {
+    const from = performance.now();
+    const program = await start({ command: PRISM, env, ready: /http:.*\n/ });
+    await fetch(`${program.url}/v1/refunds`, { method: "POST" });
+    const seconds = (performance.now() - from) / 1000;
+    await program.stop();
+    return seconds;
+  };
+  const clone = [process.execPath, "scripts/start/start.ts"];
+  const memory: number[] = [];
+  const again = async (command = clone) => {
+    const program = await start({ command, env });
+    memory.push(program.memoryMb());
+    await program.stop();
+    return program.startedInMs / 1000;
+  };
+  const first = async () => {
+    await rm(env.DATA_DIR, { recursive: true, force: true });
+    return again();
+  };
+  const [theirs, against] = [prism, "the Prism mock until its first response"];
+  await compare("`npm start`, the first time", "s", { ours: first, theirs, against, atMost: 1.2 });
+  await compare("`npm start`, again", "s", { ours: () => again(), theirs, against, atMost: 0.8 });
+  await using project = await createPackedProject(["sandbox"]);
+  const packed = [...(await project.command("sandbox")), "--port", "0", "--data-dir", env.DATA_DIR];
+  await compare("the package, again", "s", { ours: () => again(packed), theirs, against, atMost: 0.6 });
+  const twice = await repeat(async () =>
+    (await outputOf([process.execPath, "--input-type=module", "-e", TWICE])).split(" ").map(Number),
+  );
+  const ratios = twice.map(([one = 0, other = 0]) => other / one);
+  report("a second sandbox in one process, compared with the first", "times", ratios, { atMost: 0.1 });
+  report("resident memory of the sandbox when it is ready", "MB", memory, { atMost: 150 });
+});
