@@ -6,16 +6,14 @@ import { defineProof, wholeNumber } from "../../../scripts/command/command.ts";
 
 /** The benchmarks, each a file beside this one. */
 const known = ["refunds", "http-layer", "deliveries", "overload", "start"] as const;
-const release = "another release, with its packages installed, with whose server refunds are compared";
 
 /* The command passes its arguments on to each benchmark, which reads them by this definition, too. */
 const command = defineProof("bench")
   .option("--seconds <n>", "how long each load lasts", wholeNumber(1, 3_600), 3)
-  .option("--release <folder>", release)
   .addArgument(new Argument("[name...]", "which benchmarks; all when left out").choices(known))
   .parse();
 
-export const options: { readonly seconds: number; readonly release?: string } = command.opts();
+export const options: { readonly seconds: number } = command.opts();
 
 /* Benchmarks are commands, never timed tests. Each has its own process, so that none warms up the code or fills the memory of another. */
 if (import.meta.main) {

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { type Database, openDatabase } from "../../../server/storage/database/database.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import {
@@ -12,8 +11,6 @@ import {
 } from "../../helpers/process.ts";
 import { post } from "../../helpers/server.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
-import { options } from "./bench.ts";
-import { refundsOf, type Target } from "./load.ts";
 
 export type Engine = "PostgreSQL" | "embedded";
 
@@ -80,34 +77,26 @@ export async function start(options: ServerProcessOptions) {
   };
 }
 
-/**
- * The server as operators run it, with few logs unless `env` says otherwise.
- * @param release the folder of another release, when it is not the server of this one
- */
-export function serve(store: { env: Settings }, env: Settings = {}, release = ""): Promise<Running> {
-  const [node = "", program = ""] = commandOf({ ...store.env, ...env });
-  const command = [node, join(release, program)];
-  return start({ command, env: { LOG_LEVEL: "error", ...store.env, ...env } });
-}
+/** The server as operators run it, with few logs unless `env` says otherwise. */
+export const serve = (store: { env: Settings }, env: Settings = {}): Promise<Running> =>
+  start({ command: commandOf({ ...store.env, ...env }), env: { LOG_LEVEL: "error", ...store.env, ...env } });
 
-const PRISM_FILE = "node_modules/@stoplight/prism-cli/dist/index.js";
-/** The mock of the contract, on a free port. */
-export const PRISM = [process.execPath, PRISM_FILE, "mock", "--port", "0", "openapi/generated/openapi.yaml"];
+/** A server of `http-server.ts`. */
+export const commandOfKind = (kind: string) => [
+  process.execPath,
+  `${import.meta.dirname}/http-server.ts`,
+  kind,
+];
 
-/**
- * What our refunds are compared with: the release that `--release` names, or the Prism mock, which responds as the contract says
- * and stores nothing.
- */
-export async function startRival(engine: Engine): Promise<Target & { name: string; atLeast?: number }> {
-  const { release } = options;
-  if (release !== undefined) {
-    const server = await serve(await createStore(engine), { LOG_LEVEL: "info" }, release);
-    const body = refundsOf(await makePayments(server));
-    return { url: server.url, body, name: release, atLeast: 0.97 };
-  }
-  const { url } = await start({ command: PRISM, ready: /http:.*\n/ });
-  return { url, body: refundsOf(["pay_settled"]), name: "the Prism mock" };
-}
+/** The mock of the contract, which responds as it says and stores nothing, on a free port. */
+export const PRISM = [
+  process.execPath,
+  "node_modules/.bin/prism",
+  "mock",
+  "--port",
+  "0",
+  "openapi/generated/openapi.yaml",
+];
 
 /** Original payments with enough to refund for a whole run. */
 export function makePayments({ url }: { readonly url: string }): Promise<string[]> {

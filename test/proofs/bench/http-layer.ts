@@ -1,5 +1,5 @@
 import { compare } from "./compare.ts";
-import { bench, type Running, start } from "./frame.ts";
+import { bench, commandOfKind, type Running, start } from "./frame.ts";
 import { load, refundsOf } from "./load.ts";
 
 /*
@@ -17,9 +17,7 @@ const measure =
   };
 
 await bench(async () => {
-  const program = `${import.meta.dirname}/http-server.ts`;
-  const startKind = (kind: string) =>
-    start({ command: [process.execPath, program, kind], ready: /http:.*\n/ });
+  const startKind = (kind: string) => start({ command: commandOfKind(kind), ready: /http:.*\n/ });
   const ours = measure(await startKind("ours"));
   const [name, unit] = ["HTTP layer without a store, 32 callers", "responses a second of processor time"];
   const validated = measure(await startKind("validated"));

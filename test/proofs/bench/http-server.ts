@@ -12,7 +12,8 @@ import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.t
 
 /*
  * A server process: `ours` is the whole app on a store that accepts every refund, `bare` is express alone, and `validated` is express
- * with express-openapi-validator, set up as in its README. All send the same response to a refund, and log nothing.
+ * with express-openapi-validator, set up as in its README. All send the same response to a refund, and log nothing. `refusing` is
+ * express that sends a 503 to every call.
  */
 const original = {
   ...{ paymentId: "pay_settled", kind: "DEBIT", status: "PROCESSING", settledAt: null },
@@ -60,7 +61,8 @@ const validator = () =>
   openApiValidator.middleware({ apiSpec, validateRequests: true, validateResponses: true });
 
 const bare = () => createExpress();
-const listeners = { ours: createOurs, bare, validated: () => createExpress(...validator()) };
+const refusing = () => express().use((_request, response) => void response.status(503).send("busy"));
+const listeners = { ours: createOurs, bare, validated: () => createExpress(...validator()), refusing };
 
 const create = listeners[process.argv[2] as keyof typeof listeners];
 const server = createServer(await create());

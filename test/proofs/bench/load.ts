@@ -81,11 +81,7 @@ export function refundsOf(paymentIds: readonly string[]): () => string {
   let next = 0;
   return () => {
     next += 1;
-    const refund = { amount: { currency: "USD", value: 0.01 }, clientReferenceId: "order-1042" };
-    return JSON.stringify({
-      paymentId: paymentIds[next % paymentIds.length],
-      ...refund,
-      requestKey: randomUUID(),
-    });
+    const [paymentId, amount] = [paymentIds[next % paymentIds.length], { currency: "USD", value: 0.01 }];
+    return JSON.stringify({ paymentId, amount, clientReferenceId: "order-1042", requestKey: randomUUID() });
   };
 }
