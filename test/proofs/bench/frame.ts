@@ -81,22 +81,15 @@ export async function start(options: ServerProcessOptions) {
 export const serve = (store: { env: Settings }, env: Settings = {}): Promise<Running> =>
   start({ command: commandOf({ ...store.env, ...env }), env: { LOG_LEVEL: "error", ...store.env, ...env } });
 
-/** A server of `http-server.ts`. */
-export const commandOfKind = (kind: string) => [
-  process.execPath,
-  `${import.meta.dirname}/http-server.ts`,
-  kind,
-];
+const startOther = (command: string, env: Settings) =>
+  start({ command: [process.execPath, ...command.split(" ")], env, ready: /http:.*\n/ });
 
-/** The mock of the contract, which responds as it says and stores nothing, on a free port. */
-export const PRISM = [
-  process.execPath,
-  "node_modules/.bin/prism",
-  "mock",
-  "--port",
-  "0",
-  "openapi/generated/openapi.yaml",
-];
+/** A server of `http-server.ts`. */
+export const startKind = (kind: string) => startOther(`test/proofs/bench/http-server.ts ${kind}`, {});
+
+/** The mock of the contract, which responds as it says and stores nothing. */
+export const startPrism = (env: Settings = {}) =>
+  startOther("node_modules/.bin/prism mock --port 0 openapi/generated/openapi.yaml", env);
 
 /** Original payments with enough to refund for a whole run. */
 export function makePayments({ url }: { readonly url: string }): Promise<string[]> {

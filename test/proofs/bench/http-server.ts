@@ -11,9 +11,8 @@ import { type AppParts, createApp } from "../../../server/process/app.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 
 /*
- * A server process: `ours` is the whole app on a store that accepts every refund, `bare` is express alone, and `validated` is express
- * with express-openapi-validator, set up as in its README. All send the same response to a refund, and log nothing. `refusing` is
- * express that sends a 503 to every call.
+ * A server process: `ours` is the whole app on a store that accepts every refund, `validated` is express with express-openapi-validator,
+ * set up as in its README, `bare` is express alone, and `refusing` is express that responds with 503. None logs anything.
  */
 const original = {
   ...{ paymentId: "pay_settled", kind: "DEBIT", status: "PROCESSING", settledAt: null },

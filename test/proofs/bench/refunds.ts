@@ -1,5 +1,5 @@
 import { compare } from "./compare.ts";
-import { bench, createStore, makePayments, PRISM, serve, start } from "./frame.ts";
+import { bench, createStore, makePayments, serve, startPrism } from "./frame.ts";
 import { rateOf, refundsOf } from "./load.ts";
 
 /* Durable, validated refunds a second, compared with the Prism mock, which stores nothing. */
@@ -14,7 +14,7 @@ const CASES = {
 await bench(
   async (engine) => {
     const server = await serve(await createStore(engine), { LOG_LEVEL: "info" }); // with its log, like the mock
-    const { url } = await start({ command: PRISM, ready: /http:.*\n/ });
+    const { url } = await startPrism();
     const rival = { url, body: refundsOf(["pay_settled"]) };
     const body = refundsOf(await makePayments(server));
     for (const { callers, atLeast } of CASES[engine]) {

@@ -4,7 +4,7 @@ import { createPackedProject } from "../../helpers/packages.ts";
 import { outputOf } from "../../helpers/process.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { compare, repeat, report } from "./compare.ts";
-import { atEnd, bench, PRISM, start } from "./frame.ts";
+import { atEnd, bench, start, startPrism } from "./frame.ts";
 
 /*
  * The time from the start of the process to the line that says it is ready, compared with the Prism mock of the same document until
@@ -23,7 +23,7 @@ await bench(async () => {
   const env = { NODE_COMPILE_CACHE: join(folder, "compiled"), PORT: "0", DATA_DIR: join(folder, "data") };
   const prism = async () => {
     const from = performance.now();
-    const program = await start({ command: PRISM, env, ready: /http:.*\n/ });
+    const program = await startPrism(env);
     await fetch(`${program.url}/v1/refunds`, { method: "POST" });
     const seconds = (performance.now() - from) / 1000;
     await program.stop();
