@@ -20,10 +20,10 @@ const NO_TARGET = /[#\t\f\xa0]/;
 /** A name or an address, with or without a port (RFC 9110, 7.2). A comma would join two. */
 const HOST = /^([\w.~!$&'()*+;=%-]+|\[[\da-f:.]+\])(:\d*)?$/i;
 
-/** Requires exactly one `Host`, and a target without a fragment, as HTTP/1.1 does (RFC 9112, 3.2). */
+/** Requires exactly one `Host`, and a target without a fragment, as HTTP/1.1 does (RFC 9112, 3.2), and no HTTP/0.9, which has no head. */
 export const checkHost: HeadCheck = ({ rawHeaders, headers, httpVersion, method, url = "" }) => {
   const hosts = countHeaders(rawHeaders, "host");
-  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) throw malformedRequest();
+  if (hosts > 1 || (hosts === 0 && httpVersion !== "1.0")) throw malformedRequest();
   if (hosts === 1 && !HOST.test(headers.host ?? "")) throw malformedRequest();
   if (NO_TARGET.test(url) || (url === "*" && method !== "OPTIONS")) throw malformedRequest();
 };

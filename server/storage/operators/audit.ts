@@ -52,10 +52,16 @@ export async function listAdminActions(db: Db, limit: number): Promise<readonly 
   return rows.map(({ entry }) => entry);
 }
 
-/** The condition that a change `c` in `admin_changes` was made by no command of its operator that makes such changes. */
+/**
+ * The condition that a change `c` in `admin_changes` was made by no command of its operator that makes such changes, or by one that had
+ * ended: any session can name the run of another.
+ */
 export const isByHand: RawBuilder<boolean> = sql`not exists (
   select from admin_actions a
-  where a.entry ->> 'runId' = c.run and a.entry ->> 'operator' = c.operator and case c.name
+  where a.entry ->> 'runId' = c.run and a.entry ->> 'operator' = c.operator
+    and not exists (select from admin_actions e where e.entry ->> 'runId' = c.run
+      and e.entry ->> 'outcome' <> 'begun' and (e.entry ->> 'at')::timestamptz < c.at)
+    and case c.name
     when 'payments' then a.entry -> 'command' ->> 0 in ('payments', 'reconcile', 'erase')
     when 'holds' then a.entry -> 'command' ->> 0 in ('hold', 'release')
     when 'blocks' then a.entry -> 'command' ->> 0 in ('block', 'unblock')

@@ -114,6 +114,7 @@ describe("a call", () => {
     ["a broken chunk", `${CHUNKED_HEAD}zz\r\n`],
     ["a NUL in a header", head("/v1/refunds", { "X-Any": "a\0b" })],
     ["no Host", head("/v1/refunds", { Host: null })],
+    ["no head", "GET /healthz\r\n\r\n"],
     ...["", "user@localhost", "localhost/path", "localhost,example.com", "localhost:x"].map(
       (host): [string, string] => [`the Host ${JSON.stringify(host)}`, head("/v1/refunds", { Host: host })],
     ),
