@@ -1443,7 +1443,7 @@ export interface components {
              */
             delayMs?: number;
         };
-        /** @description A request to the published contract with its response. Access tokens and secrets are left out. */
+        /** @description A request to the published contract, or to a path that it doesn't have, with its response. Access tokens and secrets are left out. */
         RequestRecord: {
             /** @description The `instance` of its problem, if it had one. */
             requestId: string;
@@ -1453,10 +1453,10 @@ export interface components {
              */
             at: string;
             /**
-             * @description Name of the operation.
-             * @enum {string}
+             * @description Name of the operation; `null` for a call that none takes, such as one to a misspelt path.
+             * @enum {string|null}
              */
-            operation: "issueRefund" | "subscribeToWebhooks";
+            operation: "issueRefund" | "subscribeToWebhooks" | null;
             /** @description Path of the request. */
             path: string;
             /**

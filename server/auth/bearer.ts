@@ -35,7 +35,7 @@ export async function authenticate(headers: IncomingHttpHeaders, findCaller: Fin
       ? REFUSED_TOKEN_HEADERS
       : { "WWW-Authenticate": "Bearer" },
     reason: found.reason,
-    ...(token === undefined && { detail: explain(headers) }),
+    detail: token === undefined ? explain(headers) : `The access token is unknown or expired. ${REMEDY}`,
   });
 }
 

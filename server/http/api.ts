@@ -60,7 +60,10 @@ function requireMethod(methods: readonly string[]): RequestHandler {
   const Allow = methods.join(", ");
   return (request, _response, next) => {
     if (!methods.includes(request.method))
-      throw new ProblemError("METHOD_NOT_ALLOWED", { headers: { Allow } });
+      throw new ProblemError("METHOD_NOT_ALLOWED", {
+        detail: `${request.path} does not support ${request.method}. It supports ${Allow}.`,
+        headers: { Allow },
+      });
     next();
   };
 }

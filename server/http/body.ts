@@ -85,10 +85,30 @@ function parseBody(bytes: Buffer): ParsedBody {
 
 function describeSyntaxError(text: string, message: string): string {
   const [, position, token] = / at position (\d+)|Unexpected token '(.+?)', /.exec(message) ?? [];
-  if (token !== undefined) return `is not valid JSON: ${token} is unexpected`;
+  if (token !== undefined) return `is not valid JSON: ${token} is unexpected at character ${findToken(text)}`;
   return position === undefined || Number(position) >= text.length
     ? `is not valid JSON: it breaks off after character ${text.length}`
     : `is not valid JSON at character ${Number(position) + 1}`;
+}
+
+/** The number of the unexpected character, which Node doesn't say: the shortest beginning of the text that has one ends with it. */
+function findToken(text: string): number {
+  let [before, until] = [0, text.length];
+  while (until - before > 1) {
+    const middle = Math.floor((before + until) / 2);
+    if (hasToken(text.slice(0, middle))) until = middle;
+    else before = middle;
+  }
+  return until;
+}
+
+function hasToken(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    return String(error).includes("Unexpected token");
+  }
 }
 
 function wholeBody(message: string): ProblemError {

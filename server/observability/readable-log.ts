@@ -11,6 +11,7 @@ type Entry = {
   readonly fromPage?: boolean;
   readonly merchant?: string;
   readonly requestId?: string;
+  readonly reason?: string;
   readonly callerRequestId?: string;
   readonly trace_id?: string;
   readonly paymentId?: string;
@@ -48,7 +49,7 @@ function describe(entry: Entry): string | undefined {
   const trace = entry.trace_id && `trace ${entry.trace_id}`;
   switch (msg) {
     case "request": {
-      const { method, path, route = "", errorCode, fromPage, requestId, callerRequestId } = entry;
+      const { method, path, route = "", errorCode, fromPage, requestId, reason, callerRequestId } = entry;
       const isCall = fromPage !== true && /^\/(v1|sandbox)\//.test(route);
       if (method === "GET" && Number(status) < 400 && !isCall) return undefined;
       return join([
@@ -56,6 +57,7 @@ function describe(entry: Entry): string | undefined {
         path ?? route,
         status,
         errorCode ?? paymentStatus,
+        reason && `(${reason})`,
         paymentId,
         merchant,
         `${milliseconds} ms`,

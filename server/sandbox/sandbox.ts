@@ -68,7 +68,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
 
   const document = readDocument("sandbox");
   const callFaults = createCallFaults({ take: (one) => faults.take(one) ?? badDay.take(one) });
-  const requests = createRequestMemory(changes, callFaults.kindOf, (call) => {
+  const requests = createRequestMemory(changes, app.findCaller, callFaults.kindOf, (call) => {
     coverage.meetCall(call.merchant, call);
     watch?.onCall(call);
   });
@@ -123,12 +123,12 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
       countRefunds: (status) => status === "AUTHORIZED" && changes.notify(["payments", "webhooks"]),
     },
     wrap: (core) => (plainRequest, plainResponse) => {
-      if (!isOfCore(plainRequest)) return own(plainRequest, plainResponse);
       // Express gives both their other members before anything uses these.
       const [request, response] = [plainRequest as Request, plainResponse as HttpResponse];
-      Object.assign(response, { locals: { intercept } });
-      for (const step of outerSteps) step(request, response, () => {});
-      core(request, response);
+      const isCore = isOfCore(plainRequest);
+      Object.assign(response, { locals: isCore ? { intercept } : {} });
+      for (const step of isCore ? outerSteps : [requests.record]) step(request, response, () => {});
+      (isCore ? core : own)(request, response);
     },
   };
 

@@ -24,7 +24,8 @@ const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254",
  */
 export function findTargetError(text: string, policy: TargetPolicy): string | undefined {
   const url = URL.parse(text);
-  if (!url) return "must be a URL, such as https://merchant.example.com/webhooks";
+  if (!url)
+    return "must be a URL whose host and port (1 to 65535) can exist, such as https://merchant.example.com/webhooks";
   if (url.protocol !== "https:" && !(policy.allowLocal && url.protocol === "http:"))
     return policy.allowLocal ? "must begin with https:// or http://" : "must begin with https://";
   if (url.username !== "" || url.password !== "")

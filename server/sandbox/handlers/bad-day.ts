@@ -9,8 +9,9 @@ import { type NewFault, toPlan } from "./kinds.ts";
 /** A finished call to the published contract, with its response. */
 export type WatchedCall = Pick<
   SandboxSchemas["RequestRecord"],
-  "operation" | "status" | "milliseconds" | "requestKey" | "requestBody" | "responseBody" | "fault"
+  "status" | "milliseconds" | "requestKey" | "requestBody" | "responseBody" | "fault"
 > & {
+  readonly operation: NonNullable<SandboxSchemas["RequestRecord"]["operation"]>;
   readonly merchant: string;
   /** In milliseconds, of real time. */
   readonly endedAt: number;

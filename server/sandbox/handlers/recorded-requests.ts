@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { authenticate, type FindCaller } from "../../auth/bearer.ts";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import { readRequestId, type TraceContext } from "../../domain/trace-context.ts";
@@ -28,7 +29,7 @@ const OPERATIONS: Readonly<Record<string, RequestRecord["operation"]>> = {
 const SECRET_NAME = /secret|token|password|authorization/i;
 
 export type RequestMemory = {
-  /** Records each request to the published contract whose caller is known, with its response. */
+  /** Records each request whose caller is known, with its response: to the published contract, or to no operation at all. */
   record: Middleware;
   handlers: HandlersOf<"listRequests">;
   forget(merchant: string): void;
@@ -37,11 +38,13 @@ export type RequestMemory = {
 /**
  * Keeps the latest requests in memory, without access tokens and secrets.
  *
+ * @param findCaller of a request that no operation has authenticated
  * @param faultOf the kind of the fault that happened to a call, if any
  * @param onRecord called with every call
  */
 export function createRequestMemory(
   changes: Pick<Changes, "notify">,
+  findCaller: FindCaller,
   faultOf: (response: HttpResponse) => string | null,
   onRecord: (call: WatchedCall) => void,
 ): RequestMemory {
@@ -56,13 +59,12 @@ export function createRequestMemory(
   return {
     record(request, response, next) {
       const [path = ""] = request.url.split("?");
-      const operation = request.method === "POST" ? OPERATIONS[path] : undefined;
-      if (!operation) return next();
+      const operation = (request.method === "POST" && OPERATIONS[path]) || null;
+      const isOther = path.startsWith("/sandbox/") || request.headers.authorization === undefined;
+      if (operation === null && isOther) return next();
       const startedAt = performance.now();
       const readBytes = keepBytes(response);
-      response.once("close", () => {
-        const merchant = response.locals.caller?.merchant;
-        if (merchant === undefined) return; // the caller is unknown
+      const recordFor = (merchant: string) => {
         const body = toObject(request.body);
         const responseBody = readBytes();
         count += 1;
@@ -70,7 +72,7 @@ export function createRequestMemory(
           requestId: `urn:uuid:${response.locals.requestId}`,
           at: new Date().toISOString(),
           operation,
-          path,
+          path: path.slice(0, 100),
           status: response.headersSent ? response.statusCode : null,
           milliseconds: Math.round(performance.now() - startedAt),
           requestKey: toText(body?.requestKey, 255),
@@ -86,14 +88,23 @@ export function createRequestMemory(
         const made =
           operation === "issueRefund" && response.statusCode === 201 && paymentStatus !== undefined;
         const after = response.getHeader("Retry-After");
-        onRecord({
-          ...record,
-          merchant,
-          endedAt: Date.now(),
-          retryAfter: after === undefined ? undefined : Number(after),
-          made: made ? { paymentId: String(paymentId), status: String(paymentStatus) } : undefined,
-        });
+        if (operation !== null)
+          onRecord({
+            ...{ ...record, operation, merchant },
+            endedAt: Date.now(),
+            retryAfter: after === undefined ? undefined : Number(after),
+            made: made ? { paymentId: String(paymentId), status: String(paymentStatus) } : undefined,
+          });
         changes.notify(["requests", "payments", "webhooks"], merchant);
+      };
+      response.once("close", () => {
+        const { caller } = response.locals;
+        if (caller) recordFor(caller.merchant);
+        else if (operation === null && response.statusCode >= 400)
+          authenticate(request.headers, findCaller).then(
+            ({ merchant }) => recordFor(merchant),
+            () => {},
+          );
       });
       next();
     },

@@ -249,7 +249,7 @@ describe("a message that merchants log", () => {
     ["/v1/refunds", money("10.000"), /^\/amount\/value .* send 10\.00 or 10, not 10\.000\.$/],
     ["/v1/refunds", '{"paymentId":"p",', /^The body is not valid JSON: it breaks off after character 17\.$/],
     ["/v1/refunds", '{"paymentId":"p', /^The body is not valid JSON: it breaks off after character 15\.$/],
-    ["/v1/refunds", '{"a":nul}', /^The body is not valid JSON: } is unexpected\.$/],
+    ["/v1/refunds", '{"a":nul}', /^The body is not valid JSON: } is unexpected at character 9\.$/],
     ["/v1/refunds", '{"a":1,}', /^The body is not valid JSON at character 8\.$/],
     ["/v1/webhook/subscribe", url("https://bücher.example/"), /punycode/],
     ["/v1/webhook/subscribe", url("https://shop.example/{id}"), /percent-encoded/],

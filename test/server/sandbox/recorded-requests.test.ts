@@ -50,6 +50,25 @@ describe("GET /sandbox/requests", () => {
     expect(await found({ status: 409, search: refused.body.instance })).toEqual([]);
   });
 
+  test("lists calls that no operation takes, under the merchant whose token they have", async () => {
+    const headers = { Authorization: `Bearer ${acme.token}` };
+    for (const [method, path] of [
+      ["POST", "/v1/refund"],
+      ["GET", "/v1/refunds"],
+      ["POST", "/refunds"],
+    ] as const)
+      await (await fetch(`${server.url}${path}`, { method, headers })).text();
+    await fetch(`${server.url}/v1/refund`, { method: "POST", headers: { Authorization: "Bearer unknown" } });
+
+    const items = (await list()).items.map(({ operation, path, status }) => [operation, path, status]);
+
+    expect(items).toEqual([
+      [null, "/refunds", 404],
+      [null, "/v1/refunds", 405],
+      [null, "/v1/refund", 404],
+    ]);
+  });
+
   test("keeps no secret and no access token, also of requests that were refused", async () => {
     const secretKey = "a-very-secret-secret-key-of-mine";
     await subscribe({ secretKey });

@@ -62,9 +62,9 @@ export function Requests({ search }: { search: string }) {
           {
             head: "Request",
             kind: "main",
-            cell: ({ operation, requestId, requestKey }) => (
+            cell: ({ operation, path, requestId, requestKey }) => (
               <>
-                <a href={toHash("requests", requestId)}>{operation}</a>
+                <a href={toHash("requests", requestId)}>{operation ?? path}</a>
                 {requestKey !== null && <bdi class="quiet reference">{requestKey}</bdi>}
               </>
             ),
@@ -110,7 +110,7 @@ function Request({ recorded }: { recorded: Recorded }) {
   const problem = problemOf(responseBody);
   return (
     <section>
-      <PageHead up={{ view: "requests", label: "Requests" }} title={operation}>
+      <PageHead up={{ view: "requests", label: "Requests" }} title={operation ?? path}>
         {requestBody !== null && !requestBody.includes(HIDDEN) && (
           <>
             {operation === "issueRefund" && <Repeat body={requestBody} />}

@@ -35,7 +35,8 @@ const PUBLIC = [
 
 const WITHOUT_USER = "must not contain a user name or password; remove what ends with @";
 const WITHOUT_EMPTY_PART = "must not contain an empty part in its host name; remove the extra dot";
-const NO_URL = "must be a URL, such as https://merchant.example.com/webhooks";
+const NO_URL =
+  "must be a URL whose host and port (1 to 65535) can exist, such as https://merchant.example.com/webhooks";
 
 describe("a webhook target", () => {
   const hosts = (names: readonly string[], ...allowed: boolean[]) => names.map((host) => ({ host, allowed }));
