@@ -17,8 +17,8 @@ export type RepeatOptions = {
 };
 
 /**
- * Repeats work on a timer and on request, never twice at a time in this process. A failed run is logged and repeated: work that
- * fails because there is no database succeeds when the database is back.
+ * Repeats work on a timer and on request, never twice at a time in this process. A failed run is repeated, and logged unless the
+ * run before failed for the same reason: work that fails because there is no database succeeds when the database is back.
  */
 export function repeat(
   work: () => Promise<unknown>,
@@ -26,8 +26,10 @@ export function repeat(
 ): Repeated {
   const run = singleFlight(async () => {
     await work();
+    failure = undefined;
     onRun(name);
   });
+  let failure: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let last: Promise<void> = Promise.resolve();
@@ -39,7 +41,10 @@ export function repeat(
   }
 
   async function tick(): Promise<void> {
-    await runOnce().catch((error: unknown) => logger.error({ err: error }, `${name} failed`));
+    await runOnce().catch((error: unknown) => {
+      if (String(error) !== failure) logger.error({ err: error }, `${name} failed`);
+      failure = String(error);
+    });
     schedule();
   }
 

@@ -32,6 +32,9 @@ type LoggedError = { readonly message?: string; readonly stack?: string; readonl
 const WARNING = 40;
 const ERROR = 50;
 
+/** Of the last error: while a database is gone, all fail for the same reason, which a stack explains once. */
+let lastReason: string | undefined;
+
 /**
  * Turns a line of the JSON log into one for people, such as `09:30:00 POST /v1/refunds 201 PENDING rfd_019aa5b2 acme 12 ms`.
  * Empty for pages, probes, and the requests of an open console.
@@ -92,8 +95,9 @@ function describe(entry: Entry): string | undefined {
       const { err } = entry;
       const reason = err?.message !== undefined && err.message !== msg ? `(${err.message})` : undefined;
       // The stack of an error and of its cause show where it comes from.
-      const stacks =
-        entry.level >= ERROR ? [err?.stack, err?.cause?.stack].map((stack) => stack && `\n${stack}`) : [];
+      const isNew = entry.level >= ERROR && err?.message !== lastReason;
+      if (entry.level >= ERROR) lastReason = err?.message;
+      const stacks = isNew ? [err?.stack, err?.cause?.stack].map((stack) => stack && `\n${stack}`) : [];
       return join([kind, msg, reason, ...stacks]);
     }
   }

@@ -1,6 +1,11 @@
 import { sql } from "kysely";
 import { createPaymentId, createRefundId } from "../domain/ids.ts";
-import { StoreStartError } from "./database/start-error.ts";
+import {
+  explainStartError,
+  FEW_CONNECTIONS,
+  MOST_CONNECTIONS,
+  StoreStartError,
+} from "./database/start-error.ts";
 import type { Db } from "./database/tables.ts";
 import { isUnavailable } from "./database/unavailable.ts";
 import { insertFixtures } from "./fixtures.ts";
@@ -23,15 +28,28 @@ export async function tryRefund(db: Db): Promise<void> {
   try {
     if (await issueWithin(transaction)) await exceed(transaction);
   } catch (error) {
-    // A database that takes no writes now may take them later; until then the server isn't ready.
-    if (error instanceof StoreStartError || isUnavailable(error)) throw error;
+    if (error instanceof StoreStartError || isUnavailable(error)) throw explainStartError(error);
     throw new StoreStartError(
       `The database refuses the statements of a valid refund (${String(error)}): correct its settings, its policies of rows, or the rights of the user of DATABASE_URL.`,
       { cause: error },
     );
   } finally {
-    await transaction.rollback().execute();
+    // A connection that turned out to be read-only is closed already.
+    await transaction
+      .rollback()
+      .execute()
+      .catch(() => {});
   }
+}
+
+/** @throws StoreStartError where a limit would make calls fail as soon as several are under way */
+export async function requireConnections(db: Db): Promise<void> {
+  const { rows } = await sql<{ most: number }>`
+    select least(
+      (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user and not rolsuper),
+      (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+      current_setting('max_connections')::integer) as most`.execute(db);
+  if (rows.some(({ most }) => most < MOST_CONNECTIONS)) throw new StoreStartError(FEW_CONNECTIONS);
 }
 
 /** Returns whether the user of the database may try it: a role that may only add refunds can't make the payment for it. */

@@ -92,16 +92,23 @@ async function openCluster(folder: string): Promise<PGlite> {
 
 const FOLDER_CHECK_MS = 500;
 
-/** Calls back once when the folder of the data is gone, or is another one: a process goes on to write to files without a name. */
+/** In the cluster's folder: what a clean-up may remove alone. */
+const WATCHED = ["", "base", "global", "pg_wal"];
+
+/** Calls back once when a folder of the data is gone, or is another one: a process goes on to write to files without a name. */
 export function watchFolder(dataDir: string, onLost: (error: Error) => void): () => void {
   if (dataDir === IN_MEMORY) return () => {};
-  const folder = join(dataDir, CLUSTER_FOLDER);
-  const read = () => statSync(folder, { throwIfNoEntry: false })?.ino;
+  const folders = WATCHED.map((name) => join(dataDir, CLUSTER_FOLDER, name));
+  const read = () => folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.ino).join();
   const first = read();
   const timer = setInterval(() => {
     if (read() === first) return;
     clearInterval(timer);
-    onLost(new Error(`the data folder ${dataDir} was removed: start again, on a folder that stays`));
+    onLost(
+      new Error(
+        `the data folder ${dataDir}, or a part of it, was removed: start again, on a folder that stays`,
+      ),
+    );
   }, FOLDER_CHECK_MS).unref();
   return () => clearInterval(timer);
 }

@@ -5,6 +5,11 @@ export class StoreStartError extends Error {
   override readonly name = "StoreStartError";
 }
 
+/** Of one server: 20 for calls, 6 for background work, 2 to listen and 2 for probes. */
+export const MOST_CONNECTIONS = 30;
+
+export const FEW_CONNECTIONS = `The database has too few connections for a server, which takes up to ${MOST_CONNECTIONS}: raise the connection limit of the user of DATABASE_URL or of the database, or max_connections.`;
+
 /** What to do about PostgreSQL's errors while connecting and migrating, by their codes. */
 const REMEDIES: Readonly<Record<string, string>> = {
   "28P01": "PostgreSQL refuses the password. Correct the user and the password in DATABASE_URL.",
@@ -12,6 +17,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "3D000": "The database does not exist. Create it, or correct its name in DATABASE_URL.",
   "3F000":
     "The schema that search_path names in DATABASE_URL does not exist. Create it: create schema refunds.",
+  "42P01":
+    "The tables are not in the schema that search_path names. Correct it in DATABASE_URL, or as a setting of the role or the database.",
+  "42704":
+    "The database lacks what every new one has, such as the language plpgsql: create extension plpgsql.",
+  "25006":
+    "The database is read-only: it is a standby, or default_transaction_read_only is on for it or for the user of DATABASE_URL.",
+  "53300": FEW_CONNECTIONS,
   "42501": `The user of DATABASE_URL lacks rights in the database. Run ${ADMIN_COMMAND} migrate as the user that owns the tables, and grant the others theirs.`,
 };
 

@@ -103,6 +103,26 @@ test.each(["LATIN1"])("a database in %s is refused, and named", async (encoding)
   expect([exit.code, exit.stderr]).toEqual([1, expect.stringContaining(`The database is in ${encoding}`)]);
 });
 
+test.each([
+  ["connection limit 29", /^The database has too few connections/],
+  ["set default_transaction_read_only = on", /^The database is read-only/],
+  ["set search_path = nowhere", /^The tables are not in the schema/],
+])("a database with %s is refused, with what to correct", async (setting, sentence) => {
+  await using database = await createTestDatabase("postgres");
+  const opened = await database.open();
+  const name = new URL(database.url).pathname.slice(1);
+  await sql.raw(`alter database ${name} ${setting}`).execute(opened.db);
+  await opened.close();
+
+  const exit = await runServer({
+    DATABASE_URL: database.url,
+    ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    PORT: "0",
+  });
+
+  expect([exit.code, exit.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+});
+
 test("a database of another program stays as it is, and takes ours in a schema of its own", async () => {
   await using database = await createTestDatabase("postgres", { empty: true });
   await using admin = openUnmigrated(database.url, {});
@@ -131,16 +151,19 @@ test("a database of another program stays as it is, and takes ours in a schema o
   expect(rows.map(({ name }) => name).sort()).toEqual(["kysely_migration", "orders", "payments"]);
 });
 
-test("a data folder that is removed under a running server ends its statements within a second", async () => {
-  await using folder = await createDataDir();
-  const lost = Promise.withResolvers<unknown>();
-  const database = await openDatabase({ dataDir: folder.dataDir, onWritesChange: lost.resolve });
+test.each(["", "postgres/pg_wal"])(
+  "a data folder whose part '%s' is removed under a running server ends its statements within a second",
+  async (part) => {
+    await using folder = await createDataDir();
+    const lost = Promise.withResolvers<unknown>();
+    const database = await openDatabase({ dataDir: folder.dataDir, onWritesChange: lost.resolve });
 
-  await rm(folder.dataDir, { recursive: true });
+    await rm(join(folder.dataDir, part), { recursive: true });
 
-  expect(String(await lost.promise)).toMatch(/the data folder \S+ was removed/);
-  const error = await sql`select 1`.execute(database.db).catch((reason: unknown) => reason);
-  expect(isUnavailable(error)).toBe(true);
-  await expect(database.checkWrites()).rejects.toThrow("PGlite is closed");
-  await database.close().catch(() => {});
-});
+    expect(String(await lost.promise)).toMatch(/the data folder \S+ or a part of it, was removed/);
+    const error = await sql`select 1`.execute(database.db).catch((reason: unknown) => reason);
+    expect(isUnavailable(error)).toBe(true);
+    await expect(database.checkWrites()).rejects.toThrow("PGlite is closed");
+    await database.close().catch(() => {});
+  },
+);
