@@ -1,23 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { createClient } from "../../../client/src/index.ts";
 import { SandboxCallError, startSandbox } from "../../../server/sandbox/index.ts";
 import { folderOfTest, forSuite } from "../../helpers/suite.ts";
 
 describe("a sandbox inside a test suite", () => {
   const sandbox = forSuite(() => startSandbox());
-
-  test("takes the client's calls, and its clock moves refunds on", async () => {
-    const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
-    const request = { paymentId: "pay_recent", amount: "1.00", requestKey: "in-a-suite" };
-    const { paymentId, paymentStatus } = await client.refunds.issue(request);
-    const before = await sandbox.clock.read();
-    const { now } = await sandbox.clock.advance({ by: "P30D" });
-
-    expect(paymentStatus).toBe("PENDING");
-    expect(new Date(now).getTime()).toBeGreaterThan(new Date(before.now).getTime());
-    expect(await sandbox.payments.get(paymentId)).toMatchObject({ status: "AUTHORIZED" });
-  });
 
   test("has every call of the contract", async () => {
     const amount = { currency: "USD", value: 5 } as const;

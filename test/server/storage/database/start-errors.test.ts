@@ -84,23 +84,22 @@ test.each([
   });
 });
 
-test.each(["LATIN1"])("a database in %s is refused, and named", async (encoding) => {
+const startOn = (url: string) =>
+  runServer({ DATABASE_URL: url, ENCRYPTION_KEY: randomBytes(32).toString("base64"), PORT: "0" });
+
+test("a database in another encoding is refused, and named", async () => {
   await using database = await createTestDatabase("postgres", { empty: true });
   await using admin = openUnmigrated(database.url, {});
-  const name = `test_${encoding.toLowerCase()}_${process.pid}`;
+  const name = `test_latin1_${process.pid}`;
   await sql
-    .raw(`create database ${name} template template0 encoding '${encoding}' locale_provider libc locale 'C'`)
+    .raw(`create database ${name} template template0 encoding 'LATIN1' locale_provider libc locale 'C'`)
     .execute(admin.db);
   const url = new URL(name, database.url).href;
 
-  const exit = await runServer({
-    DATABASE_URL: url,
-    ENCRYPTION_KEY: randomBytes(32).toString("base64"),
-    PORT: "0",
-  });
+  const exit = await startOn(url);
   await dropDatabase(database.url, name);
 
-  expect([exit.code, exit.stderr]).toEqual([1, expect.stringContaining(`The database is in ${encoding}`)]);
+  expect([exit.code, exit.stderr]).toEqual([1, expect.stringContaining("The database is in LATIN1")]);
 });
 
 test.each([
@@ -114,13 +113,9 @@ test.each([
   await sql.raw(`alter database ${name} ${setting}`).execute(opened.db);
   await opened.close();
 
-  const exit = await runServer({
-    DATABASE_URL: database.url,
-    ENCRYPTION_KEY: randomBytes(32).toString("base64"),
-    PORT: "0",
-  });
+  const { code, stderr } = await startOn(database.url);
 
-  expect([exit.code, exit.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
 });
 
 test("a database of another program stays as it is, and takes ours in a schema of its own", async () => {
