@@ -4,7 +4,6 @@ import java.security.MessageDigest
 import java.util.*
 import javax.crypto.Mac
 import javax.crypto.spec.SecretKeySpec
-import okhttp3.OkHttpClient
 import payments.apis.RefundsApi
 import payments.infrastructure.*
 import payments.models.*
@@ -55,7 +54,7 @@ fun main(given: Array<String>) {
     if (given[0] == "receive")
         return println(receive(System.getenv("WEBHOOK_SECRET"), given[1], given[2], given[3], System.`in`.readAllBytes()))
     ApiClient.accessToken = System.getenv("PAYMENTS_TOKEN")
-    val client = OkHttpClient.Builder().followRedirects(false).retryOnConnectionFailure(false).callTimeout(java.time.Duration.ofSeconds(10))
+    val client = okhttp3.OkHttpClient.Builder().followRedirects(false).retryOnConnectionFailure(false).callTimeout(java.time.Duration.ofSeconds(10))
     val request = RefundRequest(given[1], Amount(Amount.Currency.uSD, given[2].toDouble()), requestKey = given[3], clientReferenceId = given[3])
     println(refund(RefundsApi(System.getenv("PAYMENTS_URL"), client.build()), request))
 }
