@@ -19,7 +19,7 @@ export type Check<Options, Tools> = {
   /** Stable, for machines: `group.what`. */
   readonly id: string;
   readonly group: string;
-  /** The behaviour of a conforming program, as the end of "the service …". */
+  /** The behaviour of a conforming program, as the end of "the tested program …". */
   readonly name: string;
   /** Clauses of the interface (`7.5`) and decisions (`D09`) that require it; the most specific one comes first. */
   readonly sources: readonly string[];
@@ -40,7 +40,7 @@ export type CheckParts<Options, Tools> = Omit<Check<Options, Tools>, "group" | "
 };
 
 export type Shared<Options> = {
-  /** Checks whose failure has the same cause, for all: itself may be one of them. */
+  /** Checks whose failure has the same cause; the check itself may be in the list. */
   readonly after?: readonly string[];
   readonly preconditions?: readonly Precondition<Options>[];
   /** The section of a guide for those that name no other. */

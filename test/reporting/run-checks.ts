@@ -116,7 +116,7 @@ async function make<Options, Tools>(
   const startedAt = performance.now();
   const seconds = () => (performance.now() - startedAt) / 1000;
   try {
-    const late = new CheckFailure(`that the check ends within the time of the whole run`, {
+    const late = new CheckFailure("the check to end before the time limit of the whole run", {
       received: "it did not end",
     });
     await pTimeout(Promise.resolve(check.run(tools)), { milliseconds: leftMs, message: late });

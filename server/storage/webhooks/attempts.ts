@@ -46,8 +46,8 @@ export async function recordAttempts(db: Db, attempts: readonly EndedAttempt[]):
 
 /**
  * The results of attempts as `json_to_recordset` reads them. What happened to a delivery during its attempt is known only to
- * the statement, so it gets the next state for each of `CIRCUMSTANCES`, in their order. Most have the same next states, so these
- * are lists, and each row says where its own begin.
+ * the statement, so it gets the next state for each of `CIRCUMSTANCES`, in their order. Results with
+ * the same next states share a list of them; each row has the index at which its list begins.
  */
 export function toResults(attempts: readonly EndedAttempt[]) {
   const begins = new Map<string, number>();

@@ -31,12 +31,12 @@ const TOLERANCE_MS = 100;
 /** The most requests for a refund that the service refuses for good. */
 const MAX_REFUSED = 2;
 
-/** Programs that do not follow one may follow another: many turn a POST into a GET after the first three, but refuse the others. */
+/** Each is tried, because many programs follow only some: after the first three, they send a GET. */
 const REDIRECTS = [301, 302, 303, 307, 308] as const;
 
 type Parts = Omit<CheckParts<CallerOptions, CallerKit>, "run">;
 
-/** Where one mistake would fail several checks: the first that says so. */
+/** Where it fails, the checks after it would fail for the same reason. */
 const ISSUED = ["refund.issued"];
 
 /** A check that one refund comes out of a situation. */
@@ -108,7 +108,7 @@ const lost = defineGroup<CallerOptions, CallerKit>(
     }),
     oneRefund("unfinished", "the second run is for the same refund", {
       id: "lost.unfinished",
-      name: "makes no second refund when it is run again for one that it did not finish",
+      name: "makes no second refund when a run that did not finish is repeated",
       sources: ["D09", "2.8"],
       guide: KEY,
     }),
@@ -151,7 +151,7 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
     name: "repeats a request that got the HTML page of a proxy",
     sources: ["D08"],
   }),
-  oneRefund("internalError", "a 500 says nothing about the refund, and the second run is for the same one", {
+  oneRefund("internalError", "a 500 says nothing about the refund, and both runs are for the same refund", {
     id: "busy.500",
     after: ["lost.after", "lost.unfinished"],
     name: "repeats a request that got 500, at once or when it is run again",

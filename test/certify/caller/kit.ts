@@ -9,7 +9,7 @@ import { fail, type Order, type Outcome } from "./outcome.ts";
 /** The tools of a check of the caller: a sandbox that misbehaves by plan. */
 export type CallerKit = ReturnType<typeof createCallerKit>;
 
-/** Says that fewer than so many requests do not mean that there are no more, before this time has passed as well. */
+/** At least so many requests are expected within this time; until then, a pause doesn't mean the end. */
 export type Due = { readonly requests: number; readonly ms: number };
 
 type Way = {

@@ -155,7 +155,7 @@ function causesOf(event: Event, secret: string): [cause: string, delivery: Deliv
   ];
 }
 
-/** As the service's library refuses to sign. */
+/** Signs with any key, also those that the service's library refuses. */
 function signBy(key: string | Buffer, text: string) {
   return { "webhook-signature": `v1,${createHmac("sha256", key).update(text).digest("base64")}` };
 }

@@ -42,7 +42,7 @@ async function begin(kit: ReceiverKit, refund = newRefund()) {
   let toldAt = performance.now();
   return {
     refund,
-    /** Tells of an event, by as many equal deliveries at once; the function that it resolves with repeats the delivery. */
+    /** Sends an event as often, at the same time. Resolves with a function that sends it again. */
     async tell(type: RefundEvent, times = 1) {
       const delivery = { event: refundEvent(contract, type, { refund }), webhookId: newWebhookId() };
       const deliver = async () => expectTaken(await send(delivery), "the event is valid");
@@ -130,7 +130,7 @@ export const storyChecks = [
       id: "state.at-once",
       after: ["event.repeated", "state.repeated"],
       cases: ["mollie/WooCommerce#1063"],
-      name: "does once what an event says that comes several times at the same moment",
+      name: "acts once when an event comes several times at the same moment",
       sources: ["D23", "D26"],
       async run(kit) {
         const { options } = kit;
@@ -214,7 +214,7 @@ export const storyChecks = [
   ...defineGroup<ReceiverOptions, ReceiverKit>("Restart", RESTART, [
     {
       id: "restart.kept",
-      name: "still has, after a restart, each event that it took before and meanwhile",
+      name: "keeps, across a restart, each event that it accepted before or during it",
       sources: ["D23", "D20a"],
       guide: "receiving-webhooks.md#what-a-delivery-is",
       async run(kit) {
@@ -242,7 +242,7 @@ export const storyChecks = [
       id: "restart.repeated",
       after: ["event.repeated", "state.repeated", "state.disorder", "restart.kept"],
       cases: ["shopperlabs/shopper#582"],
-      name: "does nothing when an event comes again that it took before a restart",
+      name: "does nothing when an event from before a restart comes again",
       sources: ["D23", "D26"],
       guide: RULES,
       async run({ beforeRestart }) {

@@ -42,8 +42,8 @@ type RequestOptions = {
 type Kind = "breaking" | "obeying";
 
 /**
- * For each constraint on requests, calls that violate only that. Throws when it can't create one. A request can violate only
- * one constraint on responses: it can accept none of the media types of a success.
+ * For each constraint on requests, calls that violate only that. Throws when it can't create one. The only
+ * constraint on responses that a request can violate is `content`, by accepting none of its media types.
  */
 export function breakingRequests(
   document: Node,

@@ -57,7 +57,7 @@ describe("the issuer's keys", () => {
     expect([await statusOf(await issuer.token()), issuer.fetches()]).toEqual([400, 1]);
   });
 
-  test("that are unknown keep no call from its place, also while the issuer is silent", async () => {
+  test("that are unknown delay no call with a known key, also while the issuer is silent", async () => {
     await using system = await start();
     const { issuer, statusOf } = system;
     await statusOf(await issuer.token());
@@ -76,7 +76,7 @@ describe("the issuer's keys", () => {
     expect(new Set(await strangers)).toContainEqual({ status: "fulfilled", value: 503 });
   });
 
-  test("that are new get their tokens accepted, or 503 until they can be fetched, and never 401", async () => {
+  test("that are new make their tokens get 503 until they can be fetched, then be accepted, and never 401", async () => {
     await using system = await start({ cooldownMs: 1_000 });
     const { issuer, statusOf } = system;
     await statusOf(await issuer.token());

@@ -193,7 +193,7 @@ function wordingOf(body: Node): string[] {
 
 const toWords = (text: string) => text.toLowerCase().split(" ").toSorted();
 
-/** A merchant that plays the later version of the seed 7. */
+/** A merchant that gets the later API of the seed 7. */
 async function createPlaying(server: TestServer): Promise<Subscriber> {
   const merchant = await createSubscriber(server);
   await merchant.sandbox("setTomorrow", { body: { on: true, seed: SEED } });

@@ -66,7 +66,7 @@ describe("a hold on postgres", () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
     const decided = await decideRefund(db, payment);
-    // Each is locked by a refund after it has read the holds, which one statement does at its beginning.
+    // A refund reads the holds first, and then locks the payment, in one statement.
     const transaction = await lockPayment(db, payment);
     const saving = saveRefund(db, decided);
     await untilWaitingForLock(db, saving);
