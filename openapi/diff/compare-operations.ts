@@ -1,7 +1,7 @@
 /** Compares paths, webhooks and their operations, down to where schemas begin. */
 import { isDeepStrictEqual } from "node:util";
 import { describeChange, type SchemaUse } from "./compare-schemas.ts";
-import { type Document, isSame } from "./documents.ts";
+import { type Document, isUnaffected } from "./documents.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
 import { isNode, locate, METHODS, memberOf, membersOf, type Node, nameAt, pairUp, step, targetOf } from "./json-pointer.ts"; // biome-ignore format: one line
 import { type Finding, type Level, levelOf, type Use } from "./law.ts";
@@ -98,6 +98,7 @@ const named = (use: Use, name: string): Use => ({ ...use, name: `${name} of ${us
 function compareMembers(kind: string, pair: Pair, use?: Use): Found[] {
   return eachOf(pair, (parts, name) => {
     const compare = MEMBERS[kind]?.[name];
+    if (kind !== "document" && isSame(parts)) return [];
     if (compare) return compare(parts, use as Use, pair);
     if (SILENT.includes(name) || isText(name)) return [];
     const effects = EXTENSIONS[name]?.rate(parts[0].value, parts[1].value) ?? (["unknown"] as const);
@@ -106,7 +107,7 @@ function compareMembers(kind: string, pair: Pair, use?: Use): Found[] {
 }
 
 const compareKind = (kind: string, pair: Pair, use: Use, added?: Level, removed?: Level): Found[] =>
-  existence(pair, use, added, removed) ?? compareMembers(kind, pair, use);
+  existence(pair, use, added, removed) ?? (isSame(pair) ? [] : compareMembers(kind, pair, use));
 
 /** Path items. The names of parameters are no part of an address. */
 function compareItems(pair: Pair, toUse: (name: string, method: string) => Use): Found[] {
@@ -121,10 +122,10 @@ function compareItems(pair: Pair, toUse: (name: string, method: string) => Use):
 }
 
 function compareOperation(pair: Pair, item: Pair, use: Use): Found[] {
-  const [before, after] = pair.map(({ value }, side) => [value, memberOf(item[side]?.value, "parameters")]);
+  const isUnchanged = isSame(pair) && isSame(inside(item, "parameters"));
   const rest = () => [...compareMembers("operation", pair, use), ...compareParameters(pair, item, use)];
   const secured = () => compareSecurity(pair, { ...use, direction: "request" });
-  const parts = () => [...secured(), ...(isSame(pair[1].document, before, after) ? [] : rest())];
+  const parts = () => [...secured(), ...(isUnchanged ? [] : rest())];
   return existence(pair, use) ?? parts();
 }
 
@@ -187,7 +188,8 @@ function compareParameter(pair: Pair, use: Use): Found[] {
 }
 
 function compareSchema(_pair: Pair, use: Use, around: Pair): Found[] {
-  const hidden = use.direction === "request" ? "readOnly" : "writeOnly";
+  const hides = around.some(({ document }) => document.hides);
+  const hidden = use.direction === "request" || !hides ? "readOnly" : "writeOnly"; // nothing has to be read twice
   const located = ({ document, pointer }: Part) =>
     schemaAt({ document, pointer: `${pointer}/schema`, hidden });
   return [{ schemas: [located(around[0]), located(around[1])], use }];
@@ -245,6 +247,9 @@ function at({ document, pointer, value }: Part, name: string): Part {
   const found = target === undefined ? undefined : locate(document.root, target);
   return { document, asked, pointer: found?.pointer ?? asked, value: found?.value ?? member };
 }
+/** Whether both are the same, with all that they refer to. */
+const isSame = ([base, revision]: Pair) =>
+  base.value === revision.value && isUnaffected(revision.document, revision.value);
 const inside = (pair: Pair, ...path: string[]): Pair => [path.reduce(at, pair[0]), path.reduce(at, pair[1])];
 
 /** What a comparison finds in the parts that either of the two has. Names with the same key mean the same. */

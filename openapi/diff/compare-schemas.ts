@@ -3,17 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isContained } from "./containment.ts";
 import type { Schema } from "./documents.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
-import {
-  closure,
-  isNode,
-  locate,
-  memberOf,
-  membersOf,
-  type Node,
-  nameAt,
-  pairUp,
-  step,
-} from "./json-pointer.ts";
+import { closure, isNode, locate, memberOf, membersOf, type Node, nameAt, pairUp, step } from "./json-pointer.ts"; // biome-ignore format: one line
 import { type Direction, type Finding, levelOf, type Use } from "./law.ts";
 import { type Located, referred, unify } from "./read-schema.ts";
 
@@ -37,7 +27,8 @@ export const LISTED = 20;
  */
 export function compareSchemas(asked: readonly SchemaUse[]): Finding[] {
   const compared = new Map<string, Comparison>();
-  const comparisonOf = (pair: Pair, direction: Direction): Comparison => {
+  const comparisonOf = (asked: Pair, direction: Direction): Comparison => {
+    const pair = [follow(asked[0]), follow(asked[1])] as const;
     const key = `${pair[0].pointer} ${pair[1].pointer} ${direction}`;
     const one = compared.get(key) ?? { pair, direction, findings: [], later: [], seen: new Set() };
     compared.set(key, one);
@@ -49,7 +40,8 @@ export function compareSchemas(asked: readonly SchemaUse[]): Finding[] {
   // What is added while this runs is compared, too.
   for (const one of compared.values()) {
     compare(one, one.pair, one.pair);
-    const parts = one.later.map((pair) => comparisonOf(pair, one.direction));
+    const changedParts = one.later.filter(([base, revision]) => base.schema !== revision.schema);
+    const parts = changedParts.map((pair) => comparisonOf(pair, one.direction));
     inner.set(one, parts);
     for (const part of parts)
       outer

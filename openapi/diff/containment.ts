@@ -4,7 +4,7 @@ import addFormats from "ajv-formats";
 import type { Schema } from "./documents.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import type { Count, Formula, Key, Term, Type } from "./formula.ts";
-import { all, fulfils, has, not, part, TYPES, term, typeOf, values } from "./formula.ts";
+import { all, fulfils, has, not, part, TYPES, typeOf, values } from "./formula.ts";
 import { translate } from "./keywords.ts";
 
 /**
@@ -14,20 +14,28 @@ import { translate } from "./keywords.ts";
 export const isContained = (sub: Schema, sup: Schema) => isImpossible(difference(sub, sup));
 export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(fulfils(sup, true))]);
 
-/** After this many steps, the proof gives up and says no. Parts that are this deep are looked at later. */
-const STEPS = 20_000;
+/**
+ * How much one proof, and all proofs of a comparison, may cost before they give up and say no, in facts that are looked at: so large
+ * documents take seconds. The small question of a single keyword is always decided. Parts that are this deep are looked at later.
+ */
+const COST = { proof: 100_000, all: 100_000, least: 2_000 };
 const DEPTH = 20;
+let left = COST.all;
+export const renewProofs = () => {
+  left = COST.all;
+};
 /** What is assumed until something contradicts it: a part that needs a part of the same kind never ends. */
 export type Proof = ReturnType<typeof newProof>;
-export const newProof = (steps = STEPS) => {
+export const newProof = (most = COST.proof) => {
+  const steps = Math.min(most, Math.max(left, COST.least));
   return { steps, depth: 0, isStale: false, assumed: new Set<Term>(), later: [] as Term[] };
 };
 const verdicts = new Map<Term, boolean>();
 
 /** Whether it is proven that no value fulfils a formula. */
-export function isImpossible(formula: Formula): boolean {
+export function isImpossible(formula: Formula, most?: number): boolean {
   if (typeof formula === "boolean" || verdicts.has(formula)) return refutes(newProof(), formula);
-  const proof = newProof();
+  const proof = newProof(most);
   do {
     proof.isStale = false;
     proof.assumed.clear();
@@ -45,6 +53,7 @@ export function refutes(proof: Proof, formula: Formula): boolean {
   if (typeof formula === "boolean") return !formula;
   const verdict = proof.assumed.has(formula) || verdicts.get(formula);
   if (verdict !== undefined) return verdict;
+  if (proof.steps < 0) return false;
   proof.assumed.add(formula);
   return proof.depth > DEPTH ? proof.later.push(formula) > 0 : isRefuted(proof, formula);
 }
@@ -65,6 +74,14 @@ export type Case = {
   readonly facts: Set<Term>;
   open: (readonly Formula[])[];
   readonly later: Term[];
+  /** How many facts were known of a part when these were found not to exclude each other. */
+  readonly checked: Map<Key, number>;
+  /** The facts by their kind; made when all of the case are known. */
+  kinds?: Map<string, Term[]>;
+};
+const factsOf = (own: Case, kind: string): readonly Term[] => {
+  own.kinds ??= Map.groupBy(own.facts, ({ is }) => is);
+  return own.kinds.get(kind) ?? [];
 };
 
 const isKnown = ({ facts }: Case, formula: Formula) =>
@@ -84,14 +101,14 @@ function assume(own: Case, formula: Formula): boolean {
   if (is === "not" && told.is === "parts") own.later.push(told);
   if (told.is !== "schema" && told.is !== "goal") return true;
   // As the goal of a proof, a schema says the same.
-  const twin = term(told.is === "goal" ? "schema" : "goal", told.of);
+  const twin = fulfils(told.of, told.is === "schema") as Term;
   own.facts.add(is === "not" ? (not(twin) as Term) : twin);
   return assume(own, translate(told, own.type, is !== "not"));
 }
 
 /** The cases in which a value of a type may fulfil a formula, but for those that contradict themselves. */
 export function* casesOf(proof: Proof, type: Type, formula: Formula): Generator<Case> {
-  const start: Case = { type, facts: new Set(), open: [], later: [] };
+  const start: Case = { type, facts: new Set(), open: [], later: [], checked: new Map() };
   if (assume(start, formula)) yield* split(proof, start);
 }
 
@@ -103,10 +120,13 @@ function* split(proof: Proof, own: Case): Generator<Case> {
   own.open = live;
   if (live[0]?.length === 0 || contradicts(proof, own)) return;
   const choice = live[0] ?? (own.later[0] && placesOf(proof, own, own.later[0]));
-  if (choice === undefined || proof.steps-- < 0) return yield own;
+  proof.steps -= own.facts.size;
+  left -= own.facts.size;
+  if (choice === undefined || proof.steps < 0) return yield own;
   for (const one of choice) {
     const later = own.later.slice(live[0] ? 0 : 1);
-    const next = { type: own.type, facts: new Set(own.facts), open: live.slice(1), later };
+    const [facts, checked] = [new Set(own.facts), new Map(own.checked)];
+    const next = { type: own.type, facts, open: live.slice(1), later, checked };
     if (assume(next, one)) yield* split(proof, next);
   }
 }
@@ -186,23 +206,28 @@ function placesOf(proof: Proof, own: Case, { parts: [keys = true, formula = true
 }
 
 /** What is said of a part. */
-export function partOf(proof: Proof, { facts }: Case, key: Key): Formula {
-  const said = [...facts].map(({ is, of, parts: [first = true, second = true] }) => {
-    if (is === "broken") return of !== key || not(first);
-    if (is === "part") return of !== key || first;
-    return is !== "parts" || !isOf(proof, key, first) || second;
-  });
-  return all(said);
-}
+export const saidOf = (proof: Proof, own: Case, key: Key): Formula[] =>
+  ["part", "broken", "parts"].flatMap((kind) =>
+    factsOf(own, kind).flatMap(({ of, parts: [first = true, second = true] }) => {
+      if (kind === "parts") return isOf(proof, key, first) ? [second] : [];
+      return of === key ? [kind === "part" ? first : not(first)] : [];
+    }),
+  );
 
 /** Whether parts that the value has to have exclude each other. */
 function contradictsParts(proof: Proof, own: Case): boolean {
   const [min, max, counts] = [leastSize(own), most(own, "maxSize"), countsOf(own)];
   if (min > max) return true;
   const isExcluded = (key: Key, formula: Formula = true) =>
-    refutes(proof, all([partOf(proof, own, key), formula]));
+    refutes(proof, all([...saidOf(proof, own, key), formula]));
   const isNoName = (key: Key) => typeof key === "object" && refutes(proof, key);
-  if (presentKeys(own).some((key) => isNoName(key) || isExcluded(key))) return true;
+  const isNewlyExcluded = (key: Key) => {
+    const said = saidOf(proof, own, key);
+    if (own.checked.get(key) === said.length) return false;
+    own.checked.set(key, said.length);
+    return refutes(proof, all(said));
+  };
+  if (presentKeys(own).some((key) => isNoName(key) || isNewlyExcluded(key))) return true;
   const isMiscounted = counts.some((one) => {
     const isLacking = one.min > 0 && presentKeys(own, max).every((key) => isExcluded(key, one.formula));
     const sure = presentKeys(own).filter((key) => isExcluded(key, not(one.formula)));
@@ -245,15 +270,13 @@ function mentioned(own: Case): Key[] {
 export const furtherIndex = (own: Case) => Math.max(-1, ...mentioned(own).map(Number)) + 1;
 
 /** What all terms of some kinds say. */
-export const settings = <Value>({ facts }: Case, ...kinds: string[]): Value[] =>
-  [...facts].flatMap(({ is, of }) => (kinds.includes(is) ? [of as Value] : []));
+export const settings = <Value>(own: Case, ...kinds: string[]): Value[] =>
+  kinds.flatMap((kind) => factsOf(own, kind).map(({ of }) => of as Value));
 export const least = (own: Case, kind: string, floor = 0) => Math.max(floor, ...settings<number>(own, kind));
 export const most = (own: Case, kind: string) => Math.min(Infinity, ...settings<number>(own, kind));
 
-export const countsOf = ({ facts }: Case) =>
-  [...facts].flatMap(({ is, of, parts: [formula = true] }) =>
-    is === "count" ? [{ formula, ...(of as Count) }] : [],
-  );
+export const countsOf = (own: Case) =>
+  factsOf(own, "count").map(({ of, parts: [formula = true] }) => ({ formula, ...(of as Count) }));
 /** The size that the value has to have. */
 export const leastSize = (own: Case) =>
   Math.max(least(own, "minSize"), presentNames(own).length, ...countsOf(own).map(({ min }) => min));

@@ -7,8 +7,10 @@ export type Schema = boolean | Node;
 
 export type Document = {
   readonly root: unknown;
+  /** Whether callers don't send some fields, or don't get them. */
+  readonly hides: boolean;
   /** Schemas that were read, and numbers of those that are referred to. */
-  readonly schemas: Map<string, Schema>;
+  readonly schemas: Readonly<Record<"readOnly" | "writeOnly", Map<Node, Schema>>>;
   readonly numbers: Map<string, string>;
   /** The document before, where all pointers that are referred to lead to the same, but for the changed ones. */
   readonly base?: { readonly document: Document; readonly changed: ReadonlySet<string> };
@@ -17,15 +19,27 @@ export type Document = {
 export function toDocuments(base: unknown, revision: unknown): readonly [Document, Document] {
   const toDocument = (written: unknown) => {
     const isOld = String(memberOf(written, "openapi")).startsWith("3.0");
-    return { root: isOld ? toOpenApi31(written) : written, schemas: new Map(), numbers: new Map() };
+    const schemas = { readOnly: new Map(), writeOnly: new Map() };
+    const root = isOld ? toOpenApi31(written) : written;
+    const hides = /"(read|write)Only":true/.test(JSON.stringify(root));
+    return { root, hides, schemas, numbers: new Map() };
   };
   const [document, after] = [toDocument(base), toDocument(revision)];
-  return [document, { ...after, base: { document, changed: changedTargets(document.root, after.root) } }];
+  const root = share(document.root, after.root);
+  return [document, { ...after, root, base: { document, changed: changedTargets(document.root, root) } }];
 }
 
-/** Whether a part of both documents is the same, with all that it refers to. */
-export const isSame = ({ base }: Document, before: unknown, after: unknown): boolean =>
-  JSON.stringify(before) === JSON.stringify(after) && targetsIn(after).every((to) => !base?.changed.has(to));
+/** The part after, in which everything that is the same before is the same object, so that `===` means equal. */
+function share(before: unknown, after: unknown): unknown {
+  if (isDeepStrictEqual(before, after)) return before;
+  if (Array.isArray(after)) return after.map((one, index) => share(memberOf(before, index), one));
+  const parts = membersOf(after).map(([name, one]) => [name, share(memberOf(before, name), one)]);
+  return isNode(after) ? Object.fromEntries(parts) : after;
+}
+
+/** Whether a part refers to nothing that is another in the document before. */
+export const isUnaffected = ({ base }: Document, part: unknown): boolean =>
+  base?.changed.size === 0 || targetsIn(part).every((to) => !base?.changed.has(to));
 
 const targetsIn = (...values: unknown[]) =>
   Array.from(JSON.stringify(values).matchAll(/:"#(\/[^"]*)"/g), ([, to = ""]) => decodeURIComponent(to));
@@ -36,7 +50,7 @@ function changedTargets(before: unknown, after: unknown): Set<string> {
   const changed = new Set<string>();
   for (const to of users.keys()) {
     const [old, now] = [before, after].map((document) => locate(document, to)?.value);
-    if (!isDeepStrictEqual(old, now)) changed.add(to);
+    if (old !== now) changed.add(to);
     for (const used of targetsIn(old, now)) users.get(used)?.add(to);
   }
   return closure(changed, (to) => [...(users.get(to) ?? [])]);

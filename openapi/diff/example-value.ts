@@ -1,33 +1,38 @@
 /** Finds a value that one schema allows and another doesn't, by trying. */
-import { type Case, casesOf, countsOf, difference, fewValues, furtherIndex, isImpossible, least, leastSize, most, newProof, type Proof, partOf, presentKeys, settings } from "./containment.ts"; // biome-ignore format: one line
+import { type Case, casesOf, countsOf, difference, fewValues, furtherIndex, isImpossible, least, leastSize, most, newProof, type Proof, presentKeys, saidOf, settings } from "./containment.ts"; // biome-ignore format: one line
 import type { Schema } from "./documents.ts";
 import { all, type Formula, fulfils, not, TYPES } from "./formula.ts";
 
 /** How many values of one question, and of one of its parts, are tried. */
-const TRIED = 600;
+const TRIED = 60;
 const PARTS = 4;
 const DEPTH = 6;
 const TEXTS = "y 2026-01-31T09:30:00Z 2026-01-31 09:30:00Z P1D a@example.com https://example.com/a /a example.com 192.0.2.1 2001:db8::1 3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19 A 1 A1 aaa".split(" "); // biome-ignore format: one line
 
+const found = new Map<Formula, { readonly is: unknown } | undefined>();
 /** A value that is valid for the first schema and not for the second; undefined when none is found by trying. */
 export function findExample(valid: Schema, invalid: Schema): { readonly is: unknown } | undefined {
-  const [value] = samplesOf(newProof(500), difference(valid, invalid), 1, 0);
-  return value === undefined ? undefined : { is: value };
+  const question = difference(valid, invalid);
+  if (found.has(question)) return found.get(question);
+  const [value] = samplesOf(newProof(10_000), question, 1, 0);
+  const example = value === undefined ? undefined : { is: value };
+  found.set(question, example);
+  return example;
 }
 
 /** Some values that fulfil a formula, made from the cases in which that may be. */
 function samplesOf(proof: Proof, formula: Formula, count: number, depth: number): unknown[] {
-  const found = new Map<string, unknown>();
+  const values = new Map<string, unknown>();
   let tried = 0;
   for (const type of TYPES)
     for (const own of casesOf(proof, type, formula))
       for (const value of guessesOf(proof, own, depth)) {
-        const isOne = isImpossible(all([fulfils({ const: value }), not(formula)]));
-        if (isOne) found.set(JSON.stringify(value), value);
+        const isOne = isImpossible(all([fulfils({ const: value }), not(formula)]), 3_000);
+        if (isOne) values.set(JSON.stringify(value), value);
         tried += 1;
-        if (found.size >= count || tried > TRIED || proof.steps < 0) return [...found.values()];
+        if (values.size >= count || tried > TRIED || proof.steps < 0) return [...values.values()];
       }
-  return [...found.values()];
+  return [...values.values()];
 }
 
 function guessesOf(proof: Proof, own: Case, depth: number): unknown[] {
@@ -61,7 +66,7 @@ function wholes(proof: Proof, own: Case, depth: number): unknown[] {
   const columns = keys.map((key, index) => {
     const contained = countsOf(own).map(({ formula, min }) => index >= min || formula);
     const place = typeof key === "number" ? Math.min(key, furtherIndex(own)) : key;
-    return samplesOf(proof, all([partOf(proof, own, place), ...contained]), PARTS, depth);
+    return samplesOf(proof, all([...saidOf(proof, own, place), ...contained]), PARTS, depth);
   });
   if (columns.some((column) => column.length === 0)) return [];
   const simple = columns.map(([first]) => first);

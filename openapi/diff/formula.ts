@@ -67,7 +67,8 @@ const OPPOSITES: Readonly<Record<string, (opposed: Opposed) => Formula>> = {
   minSize: bound("maxSize", -1),
   maxSize: bound("minSize", 1),
   has: ({ of }) => part(of, false),
-  part: ({ of, parts: [formula] }) => all([has(of), part(of, not(formula)), formula !== true]),
+  part: ({ of, parts: [formula] }) =>
+    formula === false ? has(of) : all([has(of), part(of, not(formula)), formula !== true]),
   promise: ({ of, parts: [formula] }) => formula !== true && term("broken", of, formula),
   count: ({ of: { min, max }, parts: [formula] }: Opposed & { readonly of: Count }) =>
     any([min > 0 && counted(formula, 0, min - 1), max < Infinity && counted(formula, max + 1)]),

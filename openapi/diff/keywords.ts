@@ -3,20 +3,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { EXTENSIONS } from "./extensions.ts";
 import type { Formula, Key, Term, Type } from "./formula.ts";
-import {
-  all,
-  any,
-  counted,
-  fulfils,
-  has,
-  includesType,
-  not,
-  part,
-  parts,
-  term,
-  typeOf,
-  values,
-} from "./formula.ts";
+import { all, any, counted, fulfils, has, includesType, not, part, parts, term, typeOf, values } from "./formula.ts"; // biome-ignore format: one line
 import { isNode, memberOf, membersOf, type Node } from "./json-pointer.ts";
 import { idOf, isText, referred } from "./read-schema.ts";
 
