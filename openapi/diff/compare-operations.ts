@@ -72,7 +72,12 @@ const MEMBERS: Readonly<Record<string, Readonly<Record<string, Compare>>>> = {
     // Callers name in `Accept` which media type they want.
     content: content("minor", "major"),
   },
-  media: { schema: compareSchema, examples: names },
+  media: {
+    schema: compareSchema,
+    examples: names,
+    encoding: (pair, use) => eachOf(pair, (one) => compareKind("encoding", one, use, "major", "major")),
+  },
+  encoding: { style: differs, explode: differs },
   // The addresses of a scheme are deployment.
   scheme: {
     ...{ type: differs, in: differs, name: differs, scheme: differs },
@@ -94,7 +99,7 @@ const useOf = (party: Use["party"], name: string): Use => {
 };
 const named = (use: Use, name: string): Use => ({ ...use, name: `${name} of ${use.name}` });
 
-/** Compares members one by one. For what nothing here knows, such as an encoding, the worst is assumed. */
+/** Compares members one by one. For what nothing here knows, such as the headers of an encoding, the worst is assumed. */
 function compareMembers(kind: string, pair: Pair, use?: Use): Found[] {
   return eachOf(pair, (parts, name) => {
     const compare = MEMBERS[kind]?.[name];
@@ -122,10 +127,8 @@ function compareItems(pair: Pair, toUse: (name: string, method: string) => Use):
 }
 
 function compareOperation(pair: Pair, item: Pair, use: Use): Found[] {
-  const isUnchanged = isSame(pair) && isSame(inside(item, "parameters"));
   const rest = () => [...compareMembers("operation", pair, use), ...compareParameters(pair, item, use)];
-  const secured = () => compareSecurity(pair, { ...use, direction: "request" });
-  const parts = () => [...secured(), ...(isUnchanged ? [] : rest())];
+  const parts = () => [...compareSecurity(pair, { ...use, direction: "request" }), ...rest()];
   return existence(pair, use) ?? parts();
 }
 
@@ -188,8 +191,7 @@ function compareParameter(pair: Pair, use: Use): Found[] {
 }
 
 function compareSchema(_pair: Pair, use: Use, around: Pair): Found[] {
-  const hides = around.some(({ document }) => document.hides);
-  const hidden = use.direction === "request" || !hides ? "readOnly" : "writeOnly"; // nothing has to be read twice
+  const hidden = use.direction === "request" ? "readOnly" : "writeOnly";
   const located = ({ document, pointer }: Part) =>
     schemaAt({ document, pointer: `${pointer}/schema`, hidden });
   return [{ schemas: [located(around[0]), located(around[1])], use }];

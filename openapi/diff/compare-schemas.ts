@@ -40,8 +40,8 @@ export function compareSchemas(asked: readonly SchemaUse[]): Finding[] {
   // What is added while this runs is compared, too.
   for (const one of compared.values()) {
     compare(one, one.pair, one.pair);
-    const changedParts = one.later.filter(([base, revision]) => base.schema !== revision.schema);
-    const parts = changedParts.map((pair) => comparisonOf(pair, one.direction));
+    const later = one.later.filter(([base, revision]) => base.schema !== revision.schema);
+    const parts = later.map((pair) => comparisonOf(pair, one.direction));
     inner.set(one, parts);
     for (const part of parts)
       outer
@@ -173,17 +173,16 @@ const PROMISES: Readonly<Record<string, (before: unknown, after: unknown, own: C
     const [old, now] = [before, after].map((one) => memberOf(one, "mapping") as Node) as [Node, Node];
     const [names, others] = [Object.keys(old), Object.keys(now)];
     if (names.length === 0 || others.length === 0) return [];
-    const moved = names.filter(
-      (name) => name in now && targetAt(old, name)?.pointer !== targetAt(now, name)?.pointer,
-    );
-    const schemaAt = (mapping: Node, name: string) => targetAt(mapping, name)?.schema ?? true;
+    const isMoved = (name: string) => {
+      const [was, is] = [referred(old[name]), referred(now[name])];
+      return name in now && was?.pointer !== is?.pointer && was?.schema !== is?.schema;
+    };
     return [
       ...sets("loosened", "tightened")(names, others),
-      ...moved.map((name) => effectOf(schemaAt(old, name), schemaAt(now, name))),
+      ...names.filter(isMoved).map(() => "changed" as const),
     ];
   },
 };
-const targetAt = (mapping: Node, name: string) => referred(mapping[name]);
 
 function compareProperties(own: Comparison, pair: Pair, whole: Pair): void {
   const names = pair.flatMap(({ schema }) => Object.keys(memberOf(schema, "properties") ?? {}));

@@ -14,11 +14,9 @@ import { translate } from "./keywords.ts";
 export const isContained = (sub: Schema, sup: Schema) => isImpossible(difference(sub, sup));
 export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(fulfils(sup, true))]);
 
-/**
- * How much one proof, and all proofs of a comparison, may cost before they give up and say no, in facts that are looked at: so large
- * documents take seconds. The small question of a single keyword is always decided. Parts that are this deep are looked at later.
- */
+/** So many facts are looked at in one proof, and in all of a comparison, before they say no; a single keyword is always decided. */
 const COST = { proof: 100_000, all: 100_000, least: 2_000 };
+/** Parts that are this deep are looked at later. */
 const DEPTH = 20;
 let left = COST.all;
 export const renewProofs = () => {

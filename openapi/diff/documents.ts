@@ -7,10 +7,8 @@ export type Schema = boolean | Node;
 
 export type Document = {
   readonly root: unknown;
-  /** Whether callers don't send some fields, or don't get them. */
-  readonly hides: boolean;
   /** Schemas that were read, and numbers of those that are referred to. */
-  readonly schemas: Readonly<Record<"readOnly" | "writeOnly", Map<Node, Schema>>>;
+  readonly schemas: Map<string, Schema>;
   readonly numbers: Map<string, string>;
   /** The document before, where all pointers that are referred to lead to the same, but for the changed ones. */
   readonly base?: { readonly document: Document; readonly changed: ReadonlySet<string> };
@@ -19,10 +17,7 @@ export type Document = {
 export function toDocuments(base: unknown, revision: unknown): readonly [Document, Document] {
   const toDocument = (written: unknown) => {
     const isOld = String(memberOf(written, "openapi")).startsWith("3.0");
-    const schemas = { readOnly: new Map(), writeOnly: new Map() };
-    const root = isOld ? toOpenApi31(written) : written;
-    const hides = /"(read|write)Only":true/.test(JSON.stringify(root));
-    return { root, hides, schemas, numbers: new Map() };
+    return { root: isOld ? toOpenApi31(written) : written, schemas: new Map(), numbers: new Map() };
   };
   const [document, after] = [toDocument(base), toDocument(revision)];
   const root = share(document.root, after.root);

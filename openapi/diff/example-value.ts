@@ -7,32 +7,28 @@ import { all, type Formula, fulfils, not, TYPES } from "./formula.ts";
 const TRIED = 60;
 const PARTS = 4;
 const DEPTH = 6;
+const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const TEXTS = "y 2026-01-31T09:30:00Z 2026-01-31 09:30:00Z P1D a@example.com https://example.com/a /a example.com 192.0.2.1 2001:db8::1 3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19 A 1 A1 aaa".split(" "); // biome-ignore format: one line
 
-const found = new Map<Formula, { readonly is: unknown } | undefined>();
 /** A value that is valid for the first schema and not for the second; undefined when none is found by trying. */
 export function findExample(valid: Schema, invalid: Schema): { readonly is: unknown } | undefined {
-  const question = difference(valid, invalid);
-  if (found.has(question)) return found.get(question);
-  const [value] = samplesOf(newProof(10_000), question, 1, 0);
-  const example = value === undefined ? undefined : { is: value };
-  found.set(question, example);
-  return example;
+  const [value] = samplesOf(newProof(10_000), difference(valid, invalid), 1, 0);
+  return value === undefined ? undefined : { is: value };
 }
 
 /** Some values that fulfil a formula, made from the cases in which that may be. */
 function samplesOf(proof: Proof, formula: Formula, count: number, depth: number): unknown[] {
-  const values = new Map<string, unknown>();
+  const found = new Map<string, unknown>();
   let tried = 0;
   for (const type of TYPES)
     for (const own of casesOf(proof, type, formula))
       for (const value of guessesOf(proof, own, depth)) {
         const isOne = isImpossible(all([fulfils({ const: value }), not(formula)]), 3_000);
-        if (isOne) values.set(JSON.stringify(value), value);
+        if (isOne) found.set(JSON.stringify(value), value);
         tried += 1;
-        if (values.size >= count || tried > TRIED || proof.steps < 0) return [...values.values()];
+        if (found.size >= count || tried > TRIED || proof.steps < 0) return [...found.values()];
       }
-  return [...values.values()];
+  return [...found.values()];
 }
 
 function guessesOf(proof: Proof, own: Case, depth: number): unknown[] {
@@ -46,14 +42,7 @@ function guessesOf(proof: Proof, own: Case, depth: number): unknown[] {
     const plain = settings<string>(own, "pattern").map((one) => one.replaceAll(/[\^$*+?\\()[\]{}|]/g, ""));
     return [...plain, ...plain.map((one) => `${one}1`), ...lengths.map((one) => "a".repeat(one)), ...TEXTS];
   }
-  const limits = settings<number>(
-    own,
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-  );
+  const limits = settings<number>(own, ...BOUNDS);
   return [0, ...limits, 1000].flatMap((one) => [0, 1, -1, 0.5, -0.5, 0.125, 0.0001].map((by) => one + by));
 }
 

@@ -15,10 +15,8 @@ export function memberOf(value: unknown, name: string | number): unknown {
 }
 
 /** One name as a step of a pointer, with the slash before it. */
-export const step = (name: string | number) =>
-  /[~/]/.test(`${name}`) ? `/${`${name}`.replaceAll("~", "~0").replaceAll("/", "~1")}` : `/${name}`;
-export const unescapeName = (name: string) =>
-  name.includes("~") ? name.replaceAll("~1", "/").replaceAll("~0", "~") : name;
+export const step = (name: string | number) => `/${`${name}`.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+export const unescapeName = (name: string) => name.replaceAll("~1", "/").replaceAll("~0", "~");
 export const stepsOf = (pointer: string) => pointer.split("/").slice(1).map(unescapeName);
 export const nameAt = (pointer: string) => unescapeName(pointer.slice(pointer.lastIndexOf("/") + 1));
 

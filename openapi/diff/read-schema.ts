@@ -30,7 +30,10 @@ const targets: Place[] = [];
 export function schemaAt({ document, pointer, hidden }: Place): Located {
   const found = locate(document.root, pointer) ?? { pointer, value: true };
   const place = { document, pointer: found.pointer, hidden };
-  return { ...place, schema: read(place, found.value) };
+  const key = `${hidden} ${found.pointer}`;
+  const schema = document.schemas.get(key) ?? read(place, found.value);
+  document.schemas.set(key, schema);
+  return { ...place, schema };
 }
 
 /** The schema that a reference leads to; undefined where the document doesn't have it. */
@@ -41,13 +44,6 @@ export function referred(reference: unknown): Located | undefined {
 
 function read(place: Place, value: unknown): Schema {
   if (!isNode(value)) return value !== false;
-  const known = place.document.schemas[place.hidden];
-  const schema = known.get(value) ?? readNode(place, value);
-  known.set(value, schema);
-  return schema;
-}
-
-function readNode(place: Place, value: Node): Schema {
   if (isDeepStrictEqual(value.enum, [])) return false;
   const isHidden = (part: unknown) => {
     const target = targetOf(part);
