@@ -145,7 +145,6 @@ export function createBatches(acts: BatchedActs): Batches {
   return { ...createRefundQueue(acts), recordAttempt: (attempt) => recordAttempt(attempt) };
 }
 
-/** What a store is made of. */
 export type StoreParts = {
   readonly acts: Acts;
   readonly batches: Batches;

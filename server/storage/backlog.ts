@@ -42,7 +42,6 @@ export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
   return { ...ages, deliveries, subscriptions };
 }
 
-/** How many refunds and deliveries are due. */
 type DueCount = { readonly refunds: number; readonly deliveries: number };
 
 /** The earliest time at which records of a merchant are due, and how many are; held refunds wait for an operator. */

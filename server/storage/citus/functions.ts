@@ -136,7 +136,6 @@ const ON_SHARDS = `(work text, shards bigint[], items json, further json) return
     return array_to_json(results);
   end $$`;
 
-/** Runs it on one shard. */
 function onShard(tables: ShardTables): string {
   const branches = Object.entries(STATEMENTS).map(
     ([name, statement]) => `if work = '${name}' then

@@ -8,7 +8,6 @@ const TIMEOUT_MS = 1_500;
 /**
  * The password of a file with one or two addresses: while one password replaces another, it has both, and the one that was accepted
  * last is tried first.
- * @param readUrls reads the file
  */
 export function findPasswordIn(readUrls: () => readonly string[]): FindPassword {
   let urls = readUrls();

@@ -7,7 +7,6 @@ import { clientWith, type FindPassword } from "./passwords.ts";
 import { isReadOnly, isSilence } from "./unavailable.ts";
 
 export type PoolOptions = {
-  /** The largest number of connections. */
   readonly size?: number;
   /** Milliseconds to wait for a connection, whether all are in use or none can be opened. */
   readonly connectMs?: number;
@@ -17,13 +16,11 @@ export type PoolOptions = {
   readonly settings?: string | undefined;
   /** Where the password may change; undefined: it is that of the address. */
   readonly findPassword?: FindPassword | undefined;
-  /** How often a connection is used. */
   readonly maxUses?: number | undefined;
   /** Called when an idle connection breaks. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
 };
 
-/** The driver's pool. */
 export type Pool = pg.Pool & {
   /** Ends even when the database does not respond, and may be called again. */
   close(): Promise<void>;

@@ -20,7 +20,6 @@ export function toKey({ merchant, id }: Pick<Difference, "merchant" | "id">): st
   return JSON.stringify([merchant, id]);
 }
 
-/** The result of a whole comparison. */
 export type CheckResult = { readonly records: number; readonly differences: number };
 
 export async function saveCheck(db: Db, { records, differences }: CheckResult): Promise<void> {

@@ -3,7 +3,6 @@ import { firstIdSince } from "../../domain/ids.ts";
 import type { Db } from "../database/tables.ts";
 import { isForgettable } from "../webhooks/retention.ts";
 
-/** A page of a merchant's stored records. */
 export type MerchantPart = {
   readonly merchant: string;
   /**

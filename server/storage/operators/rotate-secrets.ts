@@ -9,9 +9,7 @@ const SECRET_COLUMNS = ["secret_ciphertext", "old_secret_ciphertext"] as const;
 
 type StoredSecret = { subscriptionKey: string; merchant: string; secret: Uint8Array };
 
-/** The result of a rotation. */
 export type Rotation = {
-  /** Secrets read. */
   readonly seen: number;
   /** Of these, encrypted again with the first key. */
   readonly rotated: number;

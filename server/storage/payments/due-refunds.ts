@@ -85,7 +85,6 @@ export async function authorizeRefunds(db: Db, { merchant, refunds, now }: DueBa
   });
 }
 
-/** The two functions above, bound to a store. */
 export type DueStore = {
   findDue(page: DuePage): Promise<readonly DueRefund[]>;
   authorizeRefunds(batch: DueBatch): Promise<Authorized>;

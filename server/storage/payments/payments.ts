@@ -227,7 +227,6 @@ export async function transitionRefunds(
   return events.map(({ resourceId: paymentId, trace }) => ({ paymentId, merchant, trace }));
 }
 
-/** Divides a list into parts of at most this size. */
 export function toParts<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.ceil(items.length / size);
   return Array.from({ length: count }, (_, part) => items.slice(part * size, (part + 1) * size));
