@@ -10,7 +10,7 @@ export type AttemptOptions = {
   accessToken: AccessToken;
   timeoutMs: number;
   signal: AbortSignal | undefined;
-  /** Of the call. The first attempt counts once it is sent; a later one counts even if it gets no token. */
+  /** Counts the attempts of the call: the first once it is sent, a later one even if it gets no token. */
   progress: CallProgress;
 };
 

@@ -48,7 +48,7 @@ const MAX_KEY_SET_BYTES = 256 * 1024;
 /** Bounds the work for a token that names no key: each key costs a verification. */
 const MAX_KEYS_TRIED = 8;
 const LEAST_RSA_BITS = 2048;
-/** How many calls wait for an unknown key; more would take the places of calls whose keys are known. */
+/** How many calls wait for an unknown key; more would take slots from calls whose keys are known. */
 const MAX_RENEWING = 16;
 
 type IssuerKey = { kid: string | undefined; key: CryptoKey };
@@ -171,7 +171,7 @@ function isWeak(algorithm: Partial<RsaKeyAlgorithm>): boolean {
   return modulusLength < LEAST_RSA_BITS || exponent < 3n || exponent % 2n === 0n;
 }
 
-/** So many that a sound key looks broken once in 200 million. */
+/** Enough primes that a sound key looks broken only once in 200 million. */
 const SMALL_PRIMES = [
   3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107,
   109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,

@@ -47,7 +47,7 @@ export type ClaimLimit = {
 /** After this many timeouts in a row, one delivery at a time probes whether the receiver responds again. More are not counted. */
 export const MAX_TIMEOUTS = 3;
 
-/** Deliveries in progress of a subscription that has not had a response yet, or whose latest attempt timed out or was slow. */
+/** The most deliveries in progress for a subscription that has not had a response yet, or whose latest attempt timed out or was slow. */
 const ON_TRIAL = 4;
 
 /** The part of the unproven deliveries that those with slow and silent receivers may have; the rest is kept for new ones. */

@@ -57,8 +57,8 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
   const merchants = new Map<string, string>();
 
   /**
-   * Lower limits, for merchants that had a request refused because too many wait for the same payment: the number under way at that
-   * moment, until one of them ends. Further requests would only be refused as well.
+   * Lower limits, for merchants that had a request refused because too many wait for the same payment: each is the number under
+   * way at that moment, and holds until one of them ends. Further requests would only be refused as well.
    */
   const crowded = new Map<string, number>();
 

@@ -13,7 +13,7 @@ import type { NewRefund } from "../storage/payments/refunds.ts";
 /** How often a request is decided again because other requests changed the payment, before it is refused. */
 const MAX_DECISIONS = 20;
 
-/** As many deliveries belong to a call that issues a refund; with more of them, it counts as several calls. */
+/** A call covers this many deliveries; a refund with more of them counts as several calls. */
 const DELIVERIES_OF_CALL = 4;
 
 /**
@@ -21,7 +21,7 @@ const DELIVERIES_OF_CALL = 4;
  * would move while the merchant's refunds are held (D35). Throws `UNAVAILABLE` when the payment changes faster than a decision about
  * it can be saved.
  * @param charge counts further calls of a merchant (D27), or returns the milliseconds to wait: its hundred subscriptions must not cost
- *   other merchants their share. Before the refund is saved, because calls under way together would all be saved otherwise.
+ *   other merchants their share. It is called before the refund is saved, because calls under way together would all be saved otherwise.
  */
 export function issueRefund(
   store: RefundQueue,
@@ -35,7 +35,7 @@ export function issueRefund(
         { merchant, paymentId: body.paymentId },
         timeLimit,
       );
-      // By a clock that may be wrong, nothing becomes AUTHORIZED (D30); that is no hold, so the refund waits. A hold comes first.
+      // By a clock that may be wrong, nothing becomes AUTHORIZED (D30): the refund waits. Under a hold it is refused even then.
       const at = { now: toDomainTime(realNow(), clockOffsetMs), isDoubted: !held && isWrong() };
       const refund = original && decide(request, original, at);
       const isHeld = held && refund?.decision.paymentStatus === "AUTHORIZED";

@@ -151,7 +151,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       if (tokens === 0) return 0;
       const bucket = bucketOf(merchant);
       const taken = Math.min(tokens, 2 * requestsPerSecond);
-      // Calls under way together must not all exceed the limit: the first of them has, and the others wait until it is made up for.
+      // Of calls under way together, the first may exceed the limit; the others wait until the bucket is full enough again.
       const waitMs = emptyMs(bucket) - CAPACITY_MS;
       if (taken > 0 && wholeTokens(emptyMs(bucket)) < 0) return waitMs;
       // Given back to a full bucket, it stays full: its time moves further into the past.

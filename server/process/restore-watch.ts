@@ -35,7 +35,7 @@ export async function startRestoreWatch({ store, file, logger }: RestoreWatchPar
   let written: string | undefined;
   // One for each server, because several may share the file.
   const draft = `${file}.${randomUUID()}`;
-  /** The refund that this server responded with last; another one may have a newer id. */
+  /** The refund that this server responded with last, which isn't always the one with the newest id. */
   let issued: PaymentKey | undefined;
 
   async function check(): Promise<void> {

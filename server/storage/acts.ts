@@ -37,8 +37,8 @@ import {
 } from "./webhooks/subscriptions.ts";
 
 /**
- * All that a server does with its database, and whose connections and time limits each uses: `db` those of calls; `background`
- * those of work that no caller waits for or that may change very many rows, which under the limits of calls might never end.
+ * Everything that a server does with its database, by name. `db`: under the time limits of calls; `background`: under longer ones, for
+ * work that no caller waits for or that may change very many rows.
  */
 export const ACTS = {
   advance: [advance, "db"],

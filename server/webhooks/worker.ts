@@ -32,7 +32,7 @@ export type UnderWay = ShareHolder & {
 /** The most attempts in progress in one process, whatever the limits allow. */
 const MAX_ATTEMPTS = 512;
 
-/** So many attempts of a merchant may fail in a second; its others wait for the next one: each takes the processor from other merchants. */
+/** A merchant whose attempts fail this often in a second gets no more until the next: each failure costs others processor time. */
 const FAILURES_A_SECOND = 50;
 
 /** Makes the attempts of claimed deliveries in this process, and records their results. */
@@ -45,7 +45,7 @@ export class Worker {
   /** The webhookIds of deliveries that their receivers have accepted, and that are being recorded. */
   readonly #accepted = new Set<string>();
   readonly #abandoned = new AbortController();
-  /** Of merchants, in one second and in the one before. */
+  /** Failed attempts by merchant: in this second, and in the one before. */
   #failures = { second: 0, of: new Map<string, number>(), before: new Map<string, number>() };
   /** By merchants, the turns of the event loop in which their attempts begin. */
   readonly #turns = new Map<string, Promise<void>>();
@@ -70,7 +70,7 @@ export class Worker {
     const { of: failures, before } = this.#failures;
     const left = FAILURES_A_SECOND - (failures.get(merchant) ?? 0);
     if ((before.get(merchant) ?? 0) < FAILURES_A_SECOND / 2) return left > 0 ? MAX_ATTEMPTS : 0;
-    // As the others did a second ago, those that have just begun may all fail.
+    // Half of the limit failed in the second before, so those that have just begun may fail, too.
     const begun = this.underWay().filter((one) => one.merchant === merchant);
     const since = second * 1_000;
     return Math.max(0, left - begun.flatMap(({ begunAt }) => begunAt).filter((at) => at >= since).length);

@@ -25,7 +25,7 @@ export function explainMismatch(
 
 const strip = (secret: string) => secret.trim().replace(/^(["'])(.+)\1$/, "$2");
 
-/** What happens to a secret on its way to a receiver, or to the subscription, and the remedy. */
+/** How to undo each mistake with a secret, and what to tell the merchant. */
 const MISTAKES: readonly [change: (secret: string) => readonly string[], remedy: string][] = [
   [(secret) => [strip(secret) || secret], "without white space or quotes around the secret: remove them"],
   [(secret) => [strip(secret).replace(/^v1,/, "")], "without v1, before the secret: remove it"],

@@ -103,7 +103,7 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
         const header = (name: string) => response.getHeader(name)?.toString();
         const errors = validate?.({ status: response.statusCode, header, bytes }) ?? [];
         if (errors.length === 0) return Reflect.apply(end, response, [bytes]);
-        logger.error({ seed: api.seed, errors }, "tomorrow's API does not allow what it sends");
+        logger.error({ seed: api.seed, errors }, "a revised response breaks the later version's contract");
         sendProblem(request, response, { code: "INTERNAL_ERROR" });
         return response;
       };

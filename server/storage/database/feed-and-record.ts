@@ -22,8 +22,8 @@ const turns = [
 ];
 
 /**
- * The feed shows a position only after every running server has noted it. So each of them notices later if the database lacks it, even
- * if the others have died. A promoted standby or a restored database continues on another timeline. Unless the old one was copied
+ * The feed shows a position only after every running server has noted it. If the database later lacks it, any server
+ * that is left notices. A promoted standby or a restored database continues on another timeline. Unless the old one was copied
  * synchronously, nobody knows what else was published on it.
  */
 const feed = [
@@ -68,7 +68,7 @@ const feed = [
     return null;
   end $$`,
 
-  // What is not authorized leaves the table of those that wait, and is not published. One statement, so that a server that stops in the
+  // Refunds that are no longer authorized leave the table of those that wait, unpublished. One statement, so that a server that stops in the
   // middle holds no lock.
   `create function publish_payouts(own uuid, known bigint, at_most integer) returns table (lost text, last bigint, taken integer)
   language plpgsql security definer as $$

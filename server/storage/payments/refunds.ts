@@ -162,7 +162,7 @@ const EVENT_CATEGORY = categoryOf("refund.pending");
  * The originals' rows are locked first (D12a), in the order of their ids, so that two servers never wait for each other. When that
  * had to wait for another transaction, the conditions are checked on the row that the other left, and the database adds to that row
  * too. An amount is accepted when it fits together with all earlier refunds of its original in the list, and rejected when it would
- * be too much even without them: either result is right whichever of those are saved.
+ * be too much even without them. So neither result depends on which of those are saved; an amount in between is decided again.
  * @param refunds `toRefundRows` in JSON
  * @param alsoWrite further parts of the `with` clause, which see the new rows as `refund`
  */

@@ -141,7 +141,7 @@ export type ClaimedRow = Omit<Attempt, "secretCiphertexts"> & {
 
 /**
  * Rows are looked up by their ids, because a prepared plan that reads a whole small table would stay in use when the table
- * has grown. One lookup gets all ids: a join with the ids that are due would search all of these for each row. The merchant of
+ * has grown. All ids are looked up at once, because a join would search all due ids for each row. The merchant of
  * an event and of a subscription is compared by an expression that no index has, because on tables without statistics
  * PostgreSQL would read all events of the merchant for each delivery.
  * @param parts.limits rows of a subscription_key, a merchant and how many to claim
