@@ -47,12 +47,10 @@ export type CallerOptions = ExamOptions & {
 
 /** What the command line asks for. */
 export type Command = {
-  /** Whether the checks are only to be listed. */
-  readonly list: boolean;
   readonly junit?: string | undefined;
   readonly json?: string | undefined;
   readonly html?: string | undefined;
-  readonly without: readonly string[];
+  readonly without?: readonly string[] | undefined;
 } & (
   | { readonly part: "receiver"; readonly options: ReceiverOptions }
   | { readonly part: "caller"; readonly options: CallerOptions }
@@ -115,17 +113,14 @@ function defineReceiver(command: Program, take: (read: Command) => void): void {
     .option("--timeout <seconds>", "for each response", readSeconds, ATTEMPT_SECONDS)
     .addHelpText("after", RECEIVER_NOTES)
     .action(({ url, secret = "", ...given }, self) => {
-      const { list = false, without = [] } = given;
-      if (!url && !list)
-        return self.error("Say where the receiver is: --url https://localhost:8080/webhooks");
-      if (secret === "" && !list)
-        return self.error("Give the receiver's secret: --secret … (or CERTIFY_SECRET).");
+      if (!url) return self.error("Say where the receiver is: --url https://localhost:8080/webhooks");
+      if (secret === "") return self.error("Give the receiver's secret: --secret … (or CERTIFY_SECRET).");
       const hooks = {
         prepare: toHook(given.prepare, given.prepareUrl, given),
         restart: toHook(given.restart, given.restartUrl, given),
       };
-      const options = { ...toExam(given), ...hooks, url: url?.href ?? "", secret };
-      take({ ...given, part: "receiver", options, list, without });
+      const options = { ...toExam(given), ...hooks, url: url.href, secret };
+      take({ ...given, part: "receiver", options });
     });
 }
 
@@ -141,20 +136,16 @@ function defineCaller(command: Program, take: (read: Command) => void): void {
     .addOption(keyOption("the secretKey with which it verifies"))
     .addHelpText("after", CALLER_NOTES)
     .action(({ url, secret, slow, silent, ...given }, self) => {
-      const { list = false, without = [] } = given;
       const run = toHook(given.run, given.triggerUrl, given);
-      if (!run && !list)
+      if (!run)
         return self.error("Say how your system issues a refund: --run 'COMMAND' or --trigger-url URL.");
       if (url && secret === undefined)
         return self.error("Give the receiver's secret, too: --secret … (or CERTIFY_SECRET).");
       const times = { slowMs: 1000 * slow, silentMs: 1000 * silent, canKill: given.run !== undefined };
-      const options = { ...toExam(given), ...times, run: run ?? NO_HOOK, url: url?.href, secret };
-      take({ ...given, part: "caller", options, list, without });
+      const options = { ...toExam(given), ...times, run, url: url?.href, secret };
+      take({ ...given, part: "caller", options });
     });
 }
-
-/** For a list, which runs nothing. */
-const NO_HOOK: Hook = async () => ({ text: "" });
 
 const readWithout = (text: string, before: readonly string[] = []) => [
   ...before,
@@ -184,7 +175,6 @@ function withExam(command: Program) {
     .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)
     .option("--require <all|id,...>", "fail if any of these checks is not run", readRequired)
     .option("--without <option,...>", "what your system can't offer, such as restart", readWithout)
-    .option("--list", "list the checks, and run none")
     .option("--junit <file>", "the report as JUnit XML", readReportFile)
     .option("--json <file>", "the report as JSON", readReportFile)
     .option("--html <file>", "the report as one page, to print or to send", readReportFile);

@@ -58,7 +58,7 @@ const DAYS = {
 type Day = keyof typeof DAYS;
 
 const HELP = `
-The command gets REFUNDS_SANDBOX_URL, REFUNDS_SANDBOX_TOKEN, REFUNDS_SANDBOX_TOKENS (a token of a merchant for each worker, with commas between), REFUNDS_SANDBOX_SECRET
+The command gets REFUNDS_SANDBOX_URL, REFUNDS_SANDBOX_TOKEN, REFUNDS_SANDBOX_TOKENS (a token of a merchant for each worker, with commas between: they share one clock), REFUNDS_SANDBOX_SECRET
 (a secretKey for your receiver) and, on a bad day, REFUNDS_SANDBOX_BAD_DAY (${Object.keys(DAYS).join(", ")}).
 
 Exit code: that of your tests if they fail, 1 when something was found or was not met, 2 when it could not run, otherwise 0.

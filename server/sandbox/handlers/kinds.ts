@@ -45,27 +45,18 @@ export function toPlan({ kind, times = 1, operation, requestKey, ...set }: NewFa
   return { kind, times, operation: operation ?? null, requestKey: requestKey ?? null, ...settings };
 }
 
-/** What is wrong with a fault whose fields are each valid: those that its kind does not have, and those that exclude each other. */
+/** What is wrong with a fault whose fields are each valid: those that its kind does not have. */
 export function violationsOf(fault: NewFault): Violation[] {
-  const { kind, operation, requestKey } = fault;
+  const { kind } = fault;
   const known = [
     "kind",
     "times",
     ...(isOfCalls(kind) ? ["operation", "requestKey"] : []),
-    ...settingsOf(kind),
+    ...Object.keys(DEFAULTS[kind] ?? {}),
   ];
   const unknown = Object.keys(fault).filter((name) => !known.includes(name));
-  return [
-    ...unknown.map((name) => ({ pointer: `/${name}`, message: `is not a setting of ${kind}; leave it out` })),
-    ...(operation === "subscribeToWebhooks" && requestKey !== undefined
-      ? [
-          {
-            pointer: "/requestKey",
-            message: "is only in refunds; leave it out, or set operation to issueRefund",
-          },
-        ]
-      : []),
-  ];
+  return unknown.map((name) => ({
+    pointer: `/${name}`,
+    message: `is not a setting of ${kind}; leave it out`,
+  }));
 }
-
-const settingsOf = (kind: FaultKind) => Object.keys(DEFAULTS[kind] ?? {}) as Setting[];

@@ -9,11 +9,11 @@ import type { CallerKit } from "./kit.ts";
 import { fail, type Outcome } from "./outcome.ts";
 import { outcomeOf, type Situation } from "./situations.ts";
 
-const STEPS = "refunds-step-by-step.md";
-const READ = `${STEPS}#3-read-the-response`;
-const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
+export const STEPS = "refunds-step-by-step.md";
+export const READ = `${STEPS}#3-read-the-response`;
+export const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
 
-type Parts = Omit<CheckParts<CallerOptions, CallerKit>, "run">;
+export type Parts = Omit<CheckParts<CallerOptions, CallerKit>, "run">;
 
 /** A check that the system believes, after a situation, what the service does. */
 const agreement = (situation: Situation, parts: Parts) => ({
@@ -21,7 +21,11 @@ const agreement = (situation: Situation, parts: Parts) => ({
   run: async (kit: CallerKit) => expectAgreement(kit, await outcomeOf(kit, situation)),
 });
 
-const BELIEFS = { preconditions: [given<CallerOptions>("state")], guide: READ, after: ["refund.issued"] };
+const BELIEFS = {
+  preconditions: [given<CallerOptions>("state")],
+  guide: READ,
+  after: ["refund.issued", "refund.key"],
+};
 
 /** Checks that ask the merchant's system what it believes. */
 export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the system believes", BELIEFS, [
@@ -38,6 +42,13 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
     cases: ["own-pay/OwnPay#222"],
     name: "knows its refund when it is run again for one that it did not finish",
     sources: ["D09"],
+    guide: REPEAT,
+  }),
+  agreement("refused", {
+    id: "state.refused",
+    after: ["refund.reference", "state.lost", "lost.unfinished", "state.unfinished"],
+    name: "does not take a refusal after a lost response for no refund",
+    sources: ["D34", "D09"],
     guide: REPEAT,
   }),
   {
@@ -107,15 +118,10 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
       await kit.share("subscribed", () => subscribe(kit));
       const order = await kit.newOrder("12.50");
       // The refund fails, and its event is delivered, while the response to the call is on its way.
-      const overtake = async () => {
+      const hold = async () => {
         await kit.sandbox.payments.fail(order.paymentId);
         await kit.sandbox.delivered({ timeoutMs: kit.options.timeoutMs });
         await pause(Math.min(kit.options.settleMs, OVERTAKEN_MS));
-      };
-      let overtaken: Promise<void> | undefined;
-      const hold = () => {
-        overtaken ??= overtake();
-        return overtaken;
       };
       await using front = await startPassing(kit.sandbox.url, { hold });
       await expectAgreement(kit, await kit.trigger(order, { url: front.url }));

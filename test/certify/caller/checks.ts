@@ -1,18 +1,14 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { type Check, type CheckParts, defineGroup } from "../../reporting/check.ts";
+import { type Check, defineGroup } from "../../reporting/check.ts";
 import { expectNoSecrets } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
-import { beliefChecks } from "./beliefs.ts";
+import { beliefChecks, type Parts, READ, REPEAT, STEPS } from "./beliefs.ts";
 import { startRedirect } from "./front.ts";
 import type { CallerKit } from "./kit.ts";
-import { expectFew, expectOneRefund, fail, type Outcome } from "./outcome.ts";
+import { expectFew, expectOneRefund, fail } from "./outcome.ts";
 import { outcomeOf, type Situation } from "./situations.ts";
 
-const STEPS = "refunds-step-by-step.md";
 const KEY = `${STEPS}#1-make-the-requestkey-first`;
 const AMOUNT = `${STEPS}#2-issue-the-refund`;
-const READ = `${STEPS}#3-read-the-response`;
-const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
 
 /**
  * More requests than this within these milliseconds are a storm. The second bound is one that a system without waits exceeds on any
@@ -23,8 +19,6 @@ const STORMS = [
   { count: 5, ms: 1_000 },
 ] as const;
 
-const POLL_MS = 50;
-
 /** How far apart two clocks may be, in milliseconds. */
 const TOLERANCE_MS = 100;
 
@@ -34,10 +28,8 @@ const MAX_REFUSED = 2;
 /** Each is tried, because many programs follow only some: after the first three, they send a GET. */
 const REDIRECTS = [301, 302, 303, 307, 308] as const;
 
-type Parts = Omit<CheckParts<CallerOptions, CallerKit>, "run">;
-
-/** Where it fails, the checks after it would fail for the same reason. */
-const ISSUED = ["refund.issued"];
+/** Where one fails, the checks after it would fail for the same reason. */
+const ISSUED = ["refund.issued", "refund.key"];
 
 /** A check that one refund comes out of a situation. */
 const oneRefund = (situation: Situation, because: string, parts: Parts) => ({
@@ -51,6 +43,18 @@ const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT
     name: "issues one refund of the right amount",
     sources: ["1.3", "2.1"],
   }),
+  {
+    id: "refund.key",
+    name: "makes another requestKey for another refund of the same payment",
+    sources: ["2.8", "D09"],
+    guide: KEY,
+    async run(kit) {
+      const { order, refunds } = await outcomeOf(kit, "plain");
+      const outcome = await kit.trigger({ ...order, reference: `${order.reference}-2` });
+      if (outcome.refunds.length !== refunds.length + 1)
+        fail(outcome, "one more refund, because its CERTIFY_REFERENCE is another one's");
+    },
+  },
   {
     id: "refund.reference",
     name: "sends its clientReferenceId",
@@ -130,6 +134,7 @@ const lost = defineGroup<CallerOptions, CallerKit>(
     {
       ...oneRefund("killed", "the run that was killed had made it", {
         id: "lost.crash",
+        after: ["lost.unfinished"],
         cases: ["teesofttech/PayBridge#115"],
         name: "makes no second refund when it is killed before the response, and run again",
         sources: ["D09", "2.8"],
@@ -165,16 +170,18 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
   }),
   {
     id: "busy.retry-after",
-    after: ["busy.429"],
+    after: ["busy.429", "busy.503"],
     name: "waits for as long as Retry-After says",
     sources: ["D27"],
     guide: "refunds-step-by-step.md#rate-limits",
     async run(kit) {
-      const outcome = await outcomeOf(kit, "rateLimited");
-      const [first, second] = outcome.requests;
-      // By their arrivals: load can only make that longer than the system has waited.
-      if (!first || !second || second.at - first.at < 2_000 - TOLERANCE_MS)
-        fail(outcome, "a second request, at least 2 s after the 429 with Retry-After: 2");
+      for (const situation of ["rateLimited", "unavailable"] as const) {
+        const outcome = await outcomeOf(kit, situation);
+        const [first, second] = outcome.requests;
+        // By their arrivals: load can only make that longer than the system has waited.
+        if (!first || !second || second.at - first.at < 2_000 - TOLERANCE_MS)
+          fail(outcome, `a second request, at least 2 s after the ${first?.status} with Retry-After: 2`);
+      }
     },
   },
   oneRefund("outage", "the fourth request is served", {
@@ -224,15 +231,9 @@ const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: 
     sources: ["9.1", "7.1"],
     async run(kit) {
       const fronts = await Promise.all(REDIRECTS.map(startRedirect));
-      const outcomes: Outcome[] = [];
+      const issue = async ({ url }: { url: string }) => kit.trigger(await kit.newOrder("12.50"), { url });
       try {
-        for (const { url } of fronts)
-          outcomes.push(await kit.trigger(await kit.newOrder("12.50"), { url, settles: false }));
-        const { settleMs } = kit.options;
-        const end = performance.now() + fronts.length * settleMs;
-        while (performance.now() < end && fronts.some(({ count }) => count.redirected === 0))
-          await pause(POLL_MS);
-        await pause(settleMs); // here once for all: others may follow
+        const outcomes = await Promise.all(fronts.map(issue));
         for (const [index, outcome] of outcomes.entries()) {
           const { redirected = 0, followed = 0 } = fronts[index]?.count ?? {};
           if (redirected === 0) fail(outcome, "a request at the address that the run was given");

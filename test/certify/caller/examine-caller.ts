@@ -4,8 +4,6 @@ import type { CallerOptions } from "../options.ts";
 import { callerChecks } from "./checks.ts";
 import { createCallerKit } from "./kit.ts";
 
-export { callerChecks };
-
 /**
  * Examines the program that issues refunds.
  * @param given a sandbox that nobody else uses meanwhile; without one, the exam starts and closes its own

@@ -16,13 +16,11 @@ type Way = {
   readonly url?: string;
   readonly due?: Due;
   readonly withinMs?: number;
-  /** Whether to wait for more requests. */
-  readonly settles?: boolean;
 };
 
 const NOTHING_DUE: Due = { requests: 0, ms: 0 };
 
-type NewPayment = Parameters<Sandbox["payments"]["create"]>[0];
+export type NewPayment = Parameters<Sandbox["payments"]["create"]>[0];
 
 const PAGE = 100;
 const POLL_MS = 50;
@@ -103,10 +101,7 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
      * Has the merchant's system issue the refund, at another address than the sandbox's if there is one. Fails if the system has not
      * asked again within this time, if there is one.
      */
-    async trigger(
-      order: Order,
-      { url = sandbox.url, due = NOTHING_DUE, withinMs, settles = true }: Way = {},
-    ) {
+    async trigger(order: Order, { url = sandbox.url, due = NOTHING_DUE, withinMs }: Way = {}) {
       const run = begin(order, url);
       const isRepeated = ({ requests }: Outcome) => requests.length > 1;
       if (withinMs !== undefined && !(await run.until(isRepeated, withinMs))) {
@@ -119,7 +114,7 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
       }
       const { problem, timedOut } = await run.ended;
       if (timedOut) fail(await look(order, problem), "that the run ends");
-      if (settles) await untilQuiet(order, due);
+      await untilQuiet(order, due);
       return look(order, problem);
     },
     /** The same, but kills the run when there is a refund, whose response has to be held. */

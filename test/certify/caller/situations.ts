@@ -1,11 +1,10 @@
 import { createClient } from "../../../client/src/index.ts";
 import type { RequestBody } from "../../../server/sandbox/index.ts";
 import { startPassing } from "./front.ts";
-import type { CallerKit, Due } from "./kit.ts";
+import type { CallerKit, Due, NewPayment } from "./kit.ts";
 import { fail, type Order, type Outcome } from "./outcome.ts";
 
 type Fault = RequestBody<"armFault">;
-type NewPayment = RequestBody<"createPayment">;
 
 /** An amount that neither 32 bits nor a conversion to cents change. */
 const PLAIN = "12.50";
@@ -18,6 +17,8 @@ const UNTIL_KILLED_MS = 3_000;
 
 const [AT_ONCE, AT_ONCE_MS] = [4, 500];
 
+const HUNDRED_DOLLARS = { currency: "USD", value: 100 } as const;
+
 /** The payment that nobody has. */
 const UNKNOWN_PAYMENT = "pay_of_nobody";
 
@@ -28,17 +29,17 @@ const SITUATIONS = {
   cent: issuing("131072.01"),
   truncation: issuing("19.99"),
   invalid: issuing("10.005"),
-  failedPayment: issuing(PLAIN, async () => ({ amount: dollars(100), status: "FAILED" })),
+  failedPayment: issuing(PLAIN, async () => ({ amount: HUNDRED_DOLLARS, status: "FAILED" })),
   pending: issuing(PLAIN, async ({ sandbox }) => {
     const { now } = await sandbox.clock.read();
-    return { amount: dollars(100), settledAt: now };
+    return { amount: HUNDRED_DOLLARS, settledAt: now };
   }),
   unknownPayment: async (kit) => kit.trigger({ ...(await kit.newOrder(PLAIN)), paymentId: UNKNOWN_PAYMENT }),
 
   lostAfter: during(() => ({ kind: "CLOSED_AFTER" })),
   cut: during(() => ({ kind: "TRUNCATED" })),
   slow: during(({ options }) => ({ kind: "SLOW", delayMs: options.slowMs })),
-  unavailable: during(() => ({ kind: "UNAVAILABLE", retryAfter: 1 })),
+  unavailable: during(() => ({ kind: "UNAVAILABLE", retryAfter: 2 })),
   rateLimited: during(() => ({ kind: "RATE_LIMITED", retryAfter: 2 })),
   badGateway: during(() => ({ kind: "BAD_GATEWAY" })),
   outage: during(() => ({ kind: "CLOSED_BEFORE", times: 3 })),
@@ -47,6 +48,11 @@ const SITUATIONS = {
   internalError: during(() => ({ kind: "INTERNAL_ERROR" }), { twice: true }),
   /** No response reaches the first run, which gives up; the second run gets all. */
   unfinished: during(() => ({ kind: "CLOSED_AFTER", times: ALL_CALLS }), { twice: true }),
+  /** The same, but the first run is refused when it asks again, as with a token that has expired meanwhile. */
+  refused: during(() => ({ kind: "CLOSED_AFTER" }), {
+    twice: true,
+    next: { kind: "REFUNDS_HELD", times: ALL_CALLS },
+  }),
   /** The first run is killed when its refund has been made. */
   killed: during(() => ({ kind: "SLOW", delayMs: UNTIL_KILLED_MS }), { by: "triggerAndKill", twice: true }),
 
@@ -64,13 +70,7 @@ const SITUATIONS = {
   silent: async (kit) => {
     const order = await kit.newOrder(PLAIN);
     const ended = Promise.withResolvers<void>();
-    let isFirst = true;
-    const hold = () => {
-      const isHeld = isFirst;
-      isFirst = false;
-      return isHeld ? ended.promise : undefined;
-    };
-    await using front = await startPassing(kit.sandbox.url, { hold });
+    await using front = await startPassing(kit.sandbox.url, { hold: () => ended.promise });
     try {
       return await kit.trigger(order, { url: front.url, withinMs: kit.options.silentMs });
     } finally {
@@ -104,10 +104,7 @@ function foreign(differs: (order: Order, other: Order) => object): Happening {
     const [order, other] = [await kit.newOrder(PLAIN), await kit.newOrder(PLAIN)];
     const client = createClient({ baseUrl, accessToken });
     const { paymentId, amount, reference: clientReferenceId } = order;
-    let isTaken = false;
     const prepare = async (body: string) => {
-      if (isTaken) return;
-      isTaken = true;
       const refund = { paymentId, amount, clientReferenceId, ...differs(order, other) };
       await client.refunds.issue({ ...refund, requestKey: JSON.parse(body).requestKey });
     };
@@ -116,25 +113,25 @@ function foreign(differs: (order: Order, other: Order) => object): Happening {
   };
 }
 
-function dollars(value: number) {
-  return { currency: "USD", value } as const;
-}
-
 /** Has the system issue one refund. */
 function issuing(amount: string, payment?: (kit: CallerKit) => Promise<NewPayment>): Happening {
   return async (kit) => kit.trigger(await kit.newOrder(amount, await payment?.(kit)));
 }
 
-type Way = { readonly by?: "trigger" | "triggerAndKill"; readonly twice?: boolean };
+type Way = { readonly by?: "trigger" | "triggerAndKill"; readonly twice?: boolean; readonly next?: Fault };
 
 /** Arms a fault before that. Twice: then has it issue the refund without a fault, as the same decision to refund. */
-function during(toFault: (kit: CallerKit) => Fault, { by = "trigger", twice = false }: Way = {}): Happening {
+function during(
+  toFault: (kit: CallerKit) => Fault,
+  { by = "trigger", twice = false, next }: Way = {},
+): Happening {
   return async (kit) => {
     const { faults } = kit.sandbox;
     const order = await kit.newOrder(PLAIN);
     const fault = toFault(kit);
     try {
-      await faults.arm({ operation: "issueRefund", ...fault });
+      for (const one of next ? [fault, next] : [fault])
+        await faults.arm({ operation: "issueRefund", ...one });
       const outcome = await kit[by](order, { due: dueAfter(fault) });
       if (!twice) return outcome;
     } finally {

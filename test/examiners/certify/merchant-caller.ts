@@ -50,6 +50,8 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
       else if (response.status === 404 && !has("caller: repeats a 404")) return undefined;
       else if (response.status === 503 && has("caller: does not repeat after a 503")) return undefined;
       else if (response.status === 429 && has("caller: does not repeat after a 429")) return undefined;
+      else if (response.status === 403 && has("caller: takes a refusal after a lost response for a failure"))
+        return "TERMINAL_FAILED";
       else if (response.status < 404) return undefined;
       const retryAfter = has("caller: ignores Retry-After") ? 0 : 1000 * Number(response?.retryAfter ?? 0);
       if (attempt === maxAttempts) break;

@@ -182,7 +182,8 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     if (has("caller: reads whether there is a key, and writes it later")) await pause(SLOW_MS);
     if (has("caller: prints its access token")) token = order.token;
     const isNewKey = before === undefined || has("caller: makes a new requestKey for each run");
-    const stored: Stored = isNewKey ? { requestKey: randomUUID(), sequence: 0, handled: 0 } : before;
+    const newKey = has("caller: makes its requestKey of the payment") ? order.paymentId : randomUUID();
+    const stored: Stored = isNewKey ? { requestKey: newKey, sequence: 0, handled: 0 } : before;
     disk.set(reference, stored);
     const status = await call(order, stored.requestKey);
     // An event may have said more meanwhile.

@@ -41,6 +41,7 @@ export const RECEIVERS = [
 /** The same of a program that issues refunds. */
 export const CALLERS = [
   ["caller: makes no request", "refund.issued"],
+  ["caller: makes its requestKey of the payment", "refund.key"],
   ["caller: sends no reference", "refund.reference"],
   ["caller: keeps amounts in 32 bits", "amount.cent"],
   ["caller: truncates to cents", "amount.truncation"],
@@ -58,6 +59,7 @@ export const CALLERS = [
   ["caller: follows a 302 only", "refused.redirect"],
   ["caller: takes a 409 for a failure", "state.lost"],
   ["caller: takes a lost response for a failure", "state.unfinished"],
+  ["caller: takes a refusal after a lost response for a failure", "state.refused"],
   ["caller: takes any refund of a 409 for its own", "state.foreign"],
   ["caller: takes each 201 for a success", "state.failed"],
   ["caller: takes a waiting refund for a success", "state.pending"],
