@@ -54,9 +54,7 @@ export function violationsOf(fault: NewFault): Violation[] {
     ...(isOfCalls(kind) ? ["operation", "requestKey"] : []),
     ...Object.keys(DEFAULTS[kind] ?? {}),
   ];
-  const unknown = Object.keys(fault).filter((name) => !known.includes(name));
-  return unknown.map((name) => ({
-    pointer: `/${name}`,
-    message: `is not a setting of ${kind}; leave it out`,
-  }));
+  return Object.keys(fault)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ pointer: `/${name}`, message: `is not a setting of ${kind}; leave it out` }));
 }

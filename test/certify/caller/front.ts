@@ -18,8 +18,8 @@ export async function startRedirect(status: number) {
 type Passing = {
   /** Gets the body of the first request before it is passed on. */
   readonly prepare?: (body: string) => Promise<unknown>;
-  /** Keeps the first response back until this resolves. */
-  readonly hold?: () => Promise<unknown>;
+  /** Keeps a response back until this resolves. */
+  readonly hold?: (isFirst: boolean) => Promise<unknown>;
 };
 
 /** Passes requests on. */
@@ -35,7 +35,7 @@ export function startPassing(target: string, { prepare, hold }: Passing): Promis
       const received = await fetch(target + request.url, { method: "POST", body, headers });
       const type = received.headers.get("content-type") ?? "";
       const text = await received.text();
-      if (isFirst) await hold?.();
+      await hold?.(isFirst);
       response.writeHead(received.status, { "Content-Type": type }).end(text);
     } catch {
       response.destroy();

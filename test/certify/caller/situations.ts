@@ -70,7 +70,9 @@ const SITUATIONS = {
   silent: async (kit) => {
     const order = await kit.newOrder(PLAIN);
     const ended = Promise.withResolvers<void>();
-    await using front = await startPassing(kit.sandbox.url, { hold: () => ended.promise });
+    await using front = await startPassing(kit.sandbox.url, {
+      hold: async (isFirst) => isFirst && ended.promise,
+    });
     try {
       return await kit.trigger(order, { url: front.url, withinMs: kit.options.silentMs });
     } finally {

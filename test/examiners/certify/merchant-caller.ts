@@ -86,7 +86,7 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
         signal: AbortSignal.timeout(isHasty ? TIMEOUT_MS : isPatient ? ENDLESS_MS : LONGER_MS),
       });
       if (response.status === 302 && has("caller: follows a 302 only"))
-        await fetch(response.headers.get("location") ?? "", { headers });
+        await fetch(new URL(response.headers.get("location") ?? "", url), { headers });
       const said = await response.text();
       const retryAfter = response.headers.get("retry-after");
       if (/json/.test(response.headers.get("content-type") ?? "")) {

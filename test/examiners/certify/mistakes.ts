@@ -85,7 +85,7 @@ export const RIGHT_RECEIVERS = [
 ] as const;
 
 export const RIGHT_CALLERS = [
-  ["caller: responds 404 for the state of a refund that it does not have", "state.404"],
+  ["caller: responds 404 for the state of a refund that it does not have", "state.foreign"],
   ["caller: issues refunds from a queue", "busy.503,busy.429,busy.retry-after", "--settle", "0.6"],
   ["caller: issues refunds from a queue", "refund.issued", "--settle", "1.2", "--timeout", "0.8"],
 ] as const;

@@ -22,8 +22,8 @@ const receiver = createServer(
   }),
 );
 
-const advance = (body) =>
-  fetch(`${baseUrl}/sandbox/clock/advance`, {
+const sandbox = (path, body) =>
+  fetch(`${baseUrl}/sandbox/${path}`, {
     method: "POST",
     headers: { Authorization: `Bearer ${accessToken}`, "Content-Type": "application/json" },
     body: JSON.stringify(body),
@@ -39,7 +39,7 @@ afterAll(() => receiver.close());
 test("a refund waits, and is authorized days later", { timeout: 20_000 }, async () => {
   const reference = `order-${crypto.randomUUID()}`;
   const order = {
-    paymentId: "pay_recent",
+    paymentId: "pay_processing", // its refund waits, even if another worker moves the clock
     amount: "19.99",
     clientReferenceId: reference,
     requestKey: reference,
@@ -47,7 +47,8 @@ test("a refund waits, and is authorized days later", { timeout: 20_000 }, async 
   const refund = await client.refunds.issue(order);
   expect(refund.paymentStatus).toBe("PENDING");
 
-  await advance({ businessDays: 10 });
+  await sandbox("payments/pay_processing/settle", {});
+  await sandbox("clock/advance", { businessDays: 10 });
 
   await expect.poll(() => statuses.get(refund.paymentId)?.status, { timeout: 10_000 }).toBe("AUTHORIZED");
 });
