@@ -121,6 +121,7 @@ export type Embedded = Pick<
 
 /** The PostgreSQL of all stores in the memory of this process, each of which has a schema of its own. */
 let inMemory: Promise<PGlite> | undefined;
+let stores = 0;
 /** Its one session is of one store at a time. */
 const inTurn = pLimit(1);
 let schemas = 0;
@@ -128,10 +129,12 @@ let current = "";
 
 /** Nothing of it is ever written to disk. A further store starts in a tenth of the time of the first one. */
 async function openInMemory(): Promise<Embedded> {
+  stores += 1;
   inMemory ??= createInMemory();
   const pglite = await inMemory;
   schemas += 1;
   const schema = `store_${schemas}`;
+  let closed = false;
   const asOwn = <Result>(work: () => Promise<Result>) =>
     inTurn(async () => {
       if (closed) throw new Error("the store is closed");
@@ -139,15 +142,17 @@ async function openInMemory(): Promise<Embedded> {
       current = schema;
       return work();
     });
-  let closed = false;
-  await pglite.exec(`create schema ${schema}`);
+  await inTurn(() => pglite.exec(`create schema ${schema}`));
   return {
     query: (...given) => asOwn(() => pglite.query(...given)),
     exec: (...given) => asOwn(() => pglite.exec(...given)),
     transaction: (work) => asOwn(() => pglite.transaction(work)),
     listen: (...given) => pglite.listen(...given),
     async close() {
-      await asOwn(() => pglite.exec(`drop schema ${schema} cascade`));
+      stores -= 1;
+      const isLast = stores === 0;
+      if (isLast) inMemory = undefined; // an open one would keep the process alive
+      await asOwn<unknown>(() => (isLast ? pglite.close() : pglite.exec(`drop schema ${schema} cascade`)));
       closed = true;
     },
     get closed() {

@@ -4,7 +4,7 @@ import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from "kysely/migrat
 import { ADVISORY_LOCKS, waitForLock } from "./advisory-locks.ts";
 import { feedAndRecord } from "./feed-and-record.ts";
 import { initialTables } from "./initial-tables.ts";
-import { StoreStartError } from "./start-error.ts";
+import { NO_SCHEMA, StoreStartError } from "./start-error.ts";
 import type { Db } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -24,11 +24,11 @@ export async function migrateToLatest(db: Db, migrations = MIGRATIONS): Promise<
   if (isDeepStrictEqual(applied, new Set(Object.keys(migrations)))) return;
   const [first = ""] = Object.keys(migrations);
   const schema = applied.has(first) ? await readSchema(db) : await refuseForeignTables(db, applied);
+  if (schema === null) throw new StoreStartError(NO_SCHEMA);
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...migrations }) },
-    // Another schema may have tables of the same names.
-    ...(schema !== null && { migrationTableSchema: schema }),
+    migrationTableSchema: schema, // another one may have tables of the same names
   });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;

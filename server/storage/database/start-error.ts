@@ -10,15 +10,15 @@ export const MOST_CONNECTIONS = 30;
 
 export const FEW_CONNECTIONS = `The database has too few connections for a server, which takes up to ${MOST_CONNECTIONS}: raise the connection limit of the user of DATABASE_URL or of the database, or max_connections.`;
 
+export const NO_SCHEMA =
+  "The schema that search_path names does not exist. Create it: create schema refunds. Or correct search_path in DATABASE_URL, or as a setting of the role or the database.";
+
 /** What to do about PostgreSQL's errors while connecting and migrating, by their codes. */
 const REMEDIES: Readonly<Record<string, string>> = {
   "28P01": "PostgreSQL refuses the password. Correct the user and the password in DATABASE_URL.",
   "28000": "PostgreSQL refuses the user. Correct the user in DATABASE_URL, or let it in by pg_hba.conf.",
   "3D000": "The database does not exist. Create it, or correct its name in DATABASE_URL.",
-  "3F000":
-    "The schema that search_path names in DATABASE_URL does not exist. Create it: create schema refunds.",
-  "42P01":
-    "The tables are not in the schema that search_path names. Correct it in DATABASE_URL, or as a setting of the role or the database.",
+  "3F000": NO_SCHEMA,
   "42704":
     "The database lacks what every new one has, such as the language plpgsql: create extension plpgsql.",
   "25006":

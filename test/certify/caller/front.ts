@@ -22,7 +22,6 @@ type Passing = {
   readonly hold?: (isFirst: boolean) => Promise<unknown>;
 };
 
-/** Passes requests on. */
 export function startPassing(target: string, { prepare, hold }: Passing): Promise<LocalServer> {
   let count = 0;
   return serveLocally(async (request, response) => {

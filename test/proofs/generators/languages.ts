@@ -63,7 +63,7 @@ export const languages: readonly Language[] = [
     needs: ["node --version"],
     generate: "openapi-typescript openapi.yaml -o payments.ts",
     build:
-      "tsc --ignoreConfig --strict --noEmit --allowImportingTsExtensions --module nodenext --target es2024 --skipLibCheck --types node merchant.ts",
+      "tsc --strict --noEmit --allowImportingTsExtensions --module nodenext --target es2024 --skipLibCheck --types node merchant.ts",
     run: "node merchant.ts",
   },
   {

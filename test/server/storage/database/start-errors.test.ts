@@ -105,7 +105,7 @@ test("a database in another encoding is refused, and named", async () => {
 test.each([
   ["connection limit 29", /^The database has too few connections/],
   ["set default_transaction_read_only = on", /^The database is read-only/],
-  ["set search_path = nowhere", /^The tables are not in the schema/],
+  ["set search_path = nowhere", /^The schema that search_path names does not exist/],
 ])("a database with %s is refused, with what to correct", async (setting, sentence) => {
   await using database = await createTestDatabase("postgres");
   const opened = await database.open();
