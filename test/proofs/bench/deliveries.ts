@@ -16,7 +16,7 @@ const EVENTS = 500;
 const SUBSCRIPTIONS = 8;
 const COUNT = EVENTS * SUBSCRIPTIONS;
 const IN_PROGRESS = 64;
-const TARGETS = { PostgreSQL: 0.3, embedded: 0.2 };
+const TARGETS = { PostgreSQL: 0.4, embedded: 0.22 };
 
 await bench(
   async (engine) => {
