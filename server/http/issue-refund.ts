@@ -46,9 +46,13 @@ export function issueRefund(
           const headers = { "Retry-After": `${Math.ceil(waitMs / 1000)}` };
           throw new ProblemError("RATE_LIMITED", { headers });
         }
-        if (await store.saveRefund(refund, { timeLimit, isWide: further > 0 }))
-          return { status: 201, body: toRefund(refund) };
-        charge(merchant, -further);
+        let isSaved = false;
+        try {
+          isSaved = await store.saveRefund(refund, { timeLimit, isWide: further > 0 });
+        } finally {
+          if (!isSaved) charge(merchant, -further); // also when the call gets 503
+        }
+        if (isSaved) return { status: 201, body: toRefund(refund) };
       }
 
       const existing = await store.findByRequestKey({ merchant, requestKey: body.requestKey }, timeLimit);

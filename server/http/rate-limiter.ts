@@ -148,7 +148,6 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     requestsPerSecond,
     take,
     charge(merchant, tokens) {
-      if (tokens === 0) return 0;
       const bucket = bucketOf(merchant);
       const taken = Math.min(tokens, 2 * requestsPerSecond);
       // Of calls under way together, the first may exceed the limit; the others wait until the bucket is full enough again.
