@@ -22,10 +22,10 @@ export type ShareHolder = {
 };
 
 /** The deliveries in progress for a subscription, at all servers together. */
-export type InHand = ShareHolder & { readonly count: number };
+export type InProgress = ShareHolder & { readonly count: number };
 
 /** The same, and how many of them are in progress at this server. */
-export type InHandHere = InHand & { readonly here: number };
+export type InProgressHere = InProgress & { readonly here: number };
 
 /** How a receiver responded: a slow response has held its slot for long. */
 export type Pace = "quick" | "slow" | "silent";
@@ -78,12 +78,12 @@ export function slotsOf(timeouts: number | null, { perSubscription }: Limits): n
  */
 export function shareFairly(
   due: readonly ShareHolder[],
-  inHand: readonly InHandHere[],
+  inProgress: readonly InProgressHere[],
   limits: Limits,
   mostHere = Number.POSITIVE_INFINITY,
 ): ClaimLimit[] {
-  const inProgress = new InProgress(limits, mostHere);
-  for (const { count, here, ...holder } of inHand) inProgress.add(holder, count, here);
+  const counts = new DeliveryCounts(limits, mostHere);
+  for (const { count, here, ...holder } of inProgress) counts.add(holder, count, here);
   const shares = new Map<ShareHolder, number>();
   const sorted = due.toSorted((a, b) => (a.timeouts ?? 0) - (b.timeouts ?? 0));
   let lists = [...Map.groupBy(sorted, ({ merchant }) => merchant).values()];
@@ -91,10 +91,10 @@ export function shareFairly(
     lists = lists.filter((list) => {
       // A subscription that can't get one more delivery now can't get one later in this loop either, because nothing is
       // freed meanwhile.
-      while (list[0] && !inProgress.hasRoom(list[0])) list.shift();
+      while (list[0] && !counts.hasRoom(list[0])) list.shift();
       const holder = list.shift();
       if (!holder) return false;
-      inProgress.add(holder, 1, 1);
+      counts.add(holder, 1, 1);
       shares.set(holder, (shares.get(holder) ?? 0) + 1);
       list.push(holder);
       return true;
@@ -103,10 +103,10 @@ export function shareFairly(
   return [...shares].map(([{ subscriptionKey, merchant }, limit]) => ({ subscriptionKey, merchant, limit }));
 }
 
-class InProgress {
+class DeliveryCounts {
   readonly #limits: Limits;
   readonly #mostHere: number;
-  readonly #counts = new Map<string, number>();
+  readonly #byKey = new Map<string, number>();
 
   constructor(limits: Limits, mostHere: number) {
     this.#limits = limits;
@@ -119,7 +119,7 @@ class InProgress {
   }
 
   #add(key: string, count: number): void {
-    this.#counts.set(key, this.#count(key) + count);
+    this.#byKey.set(key, this.#count(key) + count);
   }
 
   hasRoom(holder: ShareHolder): boolean {
@@ -140,7 +140,7 @@ class InProgress {
   }
 
   #count(key: string): number {
-    return this.#counts.get(key) ?? 0;
+    return this.#byKey.get(key) ?? 0;
   }
 }
 

@@ -6,7 +6,6 @@ import { defineAudit } from "./audit-commands.ts";
 import { defineCheck } from "./check-command.ts";
 import { type AdminContext, openClock, type RunWork, readInput } from "./context.ts";
 import { defineErase } from "./merchant-data.ts";
-import { count } from "./output.ts";
 import { feedPayments } from "./payments.ts";
 import { definePayouts } from "./payouts.ts";
 import { defineRestrictions } from "./restriction-commands.ts";
@@ -82,9 +81,8 @@ function defineDistribute(program: Command, run: RunWork): void {
 /** @returns whether the tables are distributed now */
 async function distributeTables({ database, output }: AdminContext): Promise<boolean> {
   try {
-    const { already, rows } = await distribute(database.db);
-    const moved = `The tables are distributed: ${count(rows, "row")} moved.`;
-    output.print(already ? "The tables were distributed before." : moved);
+    const isNew = await distribute(database.db);
+    output.print(isNew ? "The tables are distributed." : "The tables were distributed before.");
     return true;
   } catch (error) {
     if (!(error instanceof NotDistributableError)) throw error;

@@ -4,8 +4,8 @@ import { isHeld } from "./payments/holds.ts";
 
 /** Work that waits, for the metrics. */
 export type Backlog = {
-  /** `inHand`: claimed by some server. */
-  readonly deliveries: { readonly due: number; readonly later: number; readonly inHand: number };
+  /** `inProgress`: claimed by some server. */
+  readonly deliveries: { readonly due: number; readonly later: number; readonly inProgress: number };
   /** Live subscriptions, by how their receivers responded last. */
   readonly subscriptions: { readonly responding: number; readonly silent: number; readonly unproven: number };
   /** For how long the oldest due delivery that is not in progress has been due; 0 when none is. */
@@ -30,7 +30,7 @@ export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
       select min(due_at) as oldest from payments where kind = 'REFUND' and status = 'PENDING' and due_at is not null
     )
     select json_build_object('due', ready.due, 'later', ready.later,
-        'inHand', (select count(*) from deliveries where leased_until is not null)) as waiting,
+        'inProgress', (select count(*) from deliveries where leased_until is not null)) as waiting,
       (select json_build_object('responding', count(*) filter (where timeouts = 0),
           'silent', count(*) filter (where timeouts > 0), 'unproven', count(*) filter (where timeouts is null))
         from subscriptions where ended_at is null) as live,

@@ -10,7 +10,7 @@ import { tryTurn } from "./database/turns.ts";
 import { repeatAfterConflicts } from "./database/unavailable.ts";
 import { reconcileIn } from "./operators/reconcile.ts";
 import { findDue } from "./payments/due-refunds.ts";
-import { findMissing, findNewestRefund, readLastPayout } from "./payments/high-water-mark.ts";
+import { findNewestRefund, readLastPayout } from "./payments/high-water-mark.ts";
 import { findByRequestKey, isOneOf } from "./payments/payment-record.ts";
 import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "./payments/refunds.ts";
 import { toResults } from "./webhooks/attempts.ts";
@@ -138,8 +138,8 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     async readShares({ merchants, realNow, ended }) {
       const items = merchants.map((merchant) => ({ merchant }));
       const rows = await ofResponding(items, onItems<SharesRow>("readShares", { realNow, ended }));
-      const ranked = rows.map(({ now: _, ...inHand }) => ({ inHand, rank: Math.random() }));
-      const due = ranked.sort((a, b) => a.rank - b.rank).map(({ inHand }) => inHand);
+      const ranked = rows.map(({ now: _, ...inProgress }) => ({ inProgress, rank: Math.random() }));
+      const due = ranked.sort((a, b) => a.rank - b.rank).map(({ inProgress }) => inProgress);
       return { now: toDate(rows[0]?.now ?? null) ?? realNow, due };
     },
     async claimDeliveries({ claimLimits, ...when }) {
@@ -150,9 +150,9 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     },
     async freeLeases() {
       const isOver = sql`leased_until < now()`;
-      const merchants = sql<{ merchant: string }>`select distinct merchant from deliveries where ${isOver}`;
-      const found = await onShards(async (shard) => (await merchants.execute(shard)).rows);
-      const changes = found.map(async ({ merchant }) => {
+      const select = sql<{ merchant: string }>`select distinct merchant from deliveries where ${isOver}`;
+      const merchants = await onShards(async (shard) => (await select.execute(shard)).rows);
+      const changes = merchants.map(async ({ merchant }) => {
         const machine = await machineOf(merchant, "background");
         await sql`
           update deliveries set leased_until = null, sending = false where merchant = ${merchant} and webhook_id in (
@@ -171,13 +171,9 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     },
     async readBacklog(now) {
       const all = await onShards(async (shard) => [await readBacklog(shard, now)]);
-      const sum = <Counts extends Readonly<Record<string, number>>>(one: Counts, other: Counts) =>
-        Object.fromEntries(
-          Object.entries(one).map(([name, count]) => [name, count + (other[name] ?? 0)]),
-        ) as Counts;
       return all.reduce((one, other) => ({
-        deliveries: sum(one.deliveries, other.deliveries),
-        subscriptions: sum(one.subscriptions, other.subscriptions),
+        deliveries: addCounts(one.deliveries, other.deliveries),
+        subscriptions: addCounts(one.subscriptions, other.subscriptions),
         oldestDeliverySeconds: Math.max(one.oldestDeliverySeconds, other.oldestDeliverySeconds),
         oldestRefundSeconds: Math.max(one.oldestRefundSeconds, other.oldestRefundSeconds),
       }));
@@ -187,12 +183,8 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       return { ...(await readLastPayout(background)), refunds: newest.slice(-1) };
     },
     async findMissing(mark) {
-      for (const refund of mark.refunds) {
-        const machine = await machineOf(refund.merchant, "background");
-        const missing = await findMissing(machine.background, { ...mark, refunds: [refund], position: 0 });
-        if (missing !== undefined) return missing;
-      }
-      return plain.findMissing({ ...mark, refunds: [] });
+      for (const { merchant } of mark.refunds) await machineOf(merchant, "background"); // rejects while it does not respond
+      return plain.findMissing(mark);
     },
     removeOld: (batch) =>
       background.transaction().execute(async (transaction) => {
@@ -218,15 +210,19 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
       await machineOf(refund.merchant, "db");
       return coordinator.transaction().execute(async (transaction) => {
         const reconciled = await reconcileIn(transaction, refund, now);
-        if (reconciled === "inserted" && refund.status === "AUTHORIZED") {
+        if (reconciled === "inserted" && refund.status === "AUTHORIZED")
           await sql`
             update payments set refunded_cents = refunded_cents + ${refund.amountCents}
             where ${isOneOf(refund.merchant, [refund.originalPaymentId])}`.execute(transaction);
-        }
         return reconciled;
       });
     },
   } satisfies Partial<Acts>;
+}
+
+function addCounts<Counts extends object>(one: Counts, other: Counts): Counts {
+  const sums = Object.entries(one).map(([name, count]) => [name, count + other[name as keyof Counts]]);
+  return Object.fromEntries(sums);
 }
 
 /** An instant or bytes as JSON of PostgreSQL has them. */

@@ -2,7 +2,13 @@ import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import { type InHand, type InHandHere, type Limits, SLOW_MS, shareFairly } from "../domain/fair-shares.ts";
+import {
+  type InProgress,
+  type InProgressHere,
+  type Limits,
+  SLOW_MS,
+  shareFairly,
+} from "../domain/fair-shares.ts";
 import type { Store } from "../storage/store.ts";
 import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
@@ -173,9 +179,9 @@ export class Dispatcher {
     const rooms = new Map(all.map(({ merchant }) => [merchant, worker.roomOf(merchant)]));
     const due = all.filter(({ merchant }) => rooms.get(merchant) !== 0);
     if (due.length === 0) return;
-    const inHand = this.#inHand(due);
-    const mostHere = inHand.reduce((total, { here }) => total + here, worker.room());
-    const shares = shareFairly(inHand.slice(0, due.length), inHand, limits, mostHere);
+    const inProgress = this.#inProgress(due);
+    const mostHere = inProgress.reduce((total, { here }) => total + here, worker.room());
+    const shares = shareFairly(inProgress.slice(0, due.length), inProgress, limits, mostHere);
     const claimLimits = shares.flatMap((share) => {
       const room = rooms.get(share.merchant) ?? 0;
       const limit = Math.min(share.limit, room);
@@ -198,11 +204,11 @@ export class Dispatcher {
   }
 
   /** The deliveries in progress: those of the due subscriptions, in their order, then those of others with attempts here. */
-  #inHand(due: readonly InHand[]): InHandHere[] {
+  #inProgress(due: readonly InProgress[]): InProgressHere[] {
     const underWay = new Map(this.#parts.worker.underWay().map((one) => [one.subscriptionKey, one]));
     const now = performance.now();
     const all = [...due, ...[...underWay.values()].map((one) => ({ ...one, count: one.begunAt.length }))];
-    const byKey = new Map<string, InHandHere>();
+    const byKey = new Map<string, InProgressHere>();
     for (const { subscriptionKey, merchant, timeouts, count } of all) {
       if (byKey.has(subscriptionKey)) continue;
       const { begunAt = [] } = underWay.get(subscriptionKey) ?? {};

@@ -1,6 +1,4 @@
-import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
-import pg from "pg";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
 import { BY_MERCHANT, installFunctions } from "./functions.ts";
@@ -14,12 +12,6 @@ export class NotDistributableError extends Error {
   override readonly name = "NotDistributableError";
 }
 
-/** How many rows were moved; 0 also where the tables were distributed before. */
-export type Distribution = { readonly already: boolean; readonly rows: number };
-
-/** How long to wait for locks and for servers that are stopping, in milliseconds. */
-const WAIT_MS = 3_000;
-const PAUSE_MS = 100;
 /** Few, because a batch needs a statement for each shard with items of it; but enough that machines can be added. */
 const SHARDS_OF_A_MACHINE = 8;
 
@@ -28,30 +20,23 @@ const SHARDS_OF_A_MACHINE = 8;
  * merchant side by side. One transaction does all of it, so it may be interrupted, and run again. What is distributed already
  * stays as it is. Servers that start meanwhile wait, as they do for a migration.
  * @param db whose statements may take as long as the rows need
+ * @returns false where all tables were distributed before
  * @throws NotDistributableError when it did nothing; says why and what to do
  */
-export async function distribute(db: Db): Promise<Distribution> {
+export async function distribute(db: Db): Promise<boolean> {
   await requireCluster(db);
-  const moved = await db
-    .transaction()
-    .execute(async (transaction) => {
-      const { rows: missing } = await sql<{ name: string }>`
-        select name from unnest(${TABLES}::text[]) with ordinality as tables (name, position)
-        where name::regclass not in (select logicalrelid from pg_dist_partition)
-        order by position`.execute(transaction);
-      if (missing.length === 0) return { already: true, rows: 0 };
-      const tables = missing.map(({ name }) => name);
-      return { already: false, rows: await spreadTables(transaction, tables) };
-    })
-    .catch((error: unknown) => {
-      // Citus says in more lines why it could not connect to another machine.
-      const [reason] = error instanceof pg.DatabaseError ? error.message.split("\n") : [];
-      if (reason === undefined) throw error;
-      throw new NotDistributableError(`Failed: ${reason}. The tables are as they were.`, { cause: error });
-    });
+  const isNew = await db.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ name: string }>`
+      select name from unnest(${TABLES}::text[]) with ordinality as tables (name, position)
+      where name::regclass not in (select logicalrelid from pg_dist_partition)
+      order by position`.execute(transaction);
+    const tables = rows.map(({ name }) => name);
+    if (tables.length > 0) await spreadTables(transaction, tables);
+    return tables.length > 0;
+  });
   // A server that starts does the same, if its role may.
   await installFunctions(db);
-  return moved;
+  return isNew;
 }
 
 async function requireCluster(db: Db): Promise<void> {
@@ -71,28 +56,19 @@ async function requireCluster(db: Db): Promise<void> {
   if (!rows[0]?.workers || !rows[0].owner) throw new NotDistributableError(obstacle);
 }
 
-/** @returns the number of their rows */
-async function spreadTables(transaction: Db, tables: readonly string[]): Promise<number> {
+async function spreadTables(transaction: Db, tables: readonly string[]): Promise<void> {
   await lockOutServers(transaction);
-  await sql.raw(`set local lock_timeout = ${WAIT_MS}`).execute(transaction);
+  await sql`set local lock_timeout = '3s'`.execute(transaction);
   await sql.raw(`lock table ${tables.join(", ")} in access exclusive mode`).execute(transaction);
   if (tables.includes("payments")) await replaceTriggers(transaction);
   // Parallel connections of this transaction would not see each other's tables, nor would one to the coordinator see what is done
   // without a connection.
   await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
   await sql`set local citus.enable_local_execution = off`.execute(transaction);
-  let moved = 0;
-  for (const table of tables) {
-    const rows = await countRows(transaction, table);
-    await spread(transaction, table);
-    if ((await countRows(transaction, table)) !== rows)
-      throw new NotDistributableError(`Not all rows of ${table} arrived. The tables are as they were.`);
-    moved += rows;
-  }
+  for (const table of tables) await spread(transaction, table);
   // What was copied. Nothing can see it any more, but it takes up space. Each table comes before the one that it refers to.
   for (const table of tables.toReversed())
     await sql`select truncate_local_data_after_distributing_table(${table}::regclass)`.execute(transaction);
-  return moved;
 }
 
 /**
@@ -100,26 +76,22 @@ async function spreadTables(transaction: Db, tables: readonly string[]): Promise
  * to use the tables. A server's session is one whose role may write payments; Citus has sessions of its own.
  */
 async function lockOutServers(transaction: Db): Promise<void> {
-  const untilMs = performance.now() + WAIT_MS;
-  for (;;) {
-    const { rows } = await sql<{ locked: boolean; sessions: string | null }>`
-      select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migration}::integer, 0) as locked, (
-        select string_agg('process ' || pid || ' of ' || usename, ', ') from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid()
-          and coalesce(backend_type, 'client backend') = 'client backend'
-          and application_name !~ '^(citus_|Citus )' and has_any_column_privilege(usename, 'payments', 'insert')
-      ) as sessions`.execute(transaction);
-    const { locked = false, sessions = null } = rows[0] ?? {};
-    if (locked && sessions === null) return;
-    if (performance.now() > untilMs) {
-      throw new NotDistributableError(
-        locked
-          ? `Stop all servers first: they use the tables in another way until they start again. Still connected: ${sessions}.`
-          : "Another process migrates or distributes this database. Wait until it has ended.",
-      );
-    }
-    await setTimeout(PAUSE_MS);
-  }
+  const { rows } = await sql<{ locked: boolean; sessions: string | null }>`
+    select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migration}::integer, 0) as locked, (
+      select string_agg('process ' || pid || ' of ' || usename, ', ') from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+        and coalesce(backend_type, 'client backend') = 'client backend'
+        and application_name !~ '^(citus_|Citus )' and has_any_column_privilege(usename, 'payments', 'insert')
+    ) as sessions`.execute(transaction);
+  const { locked = false, sessions = null } = rows[0] ?? {};
+  if (!locked)
+    throw new NotDistributableError(
+      "Another process migrates or distributes this database. Wait until it has ended.",
+    );
+  if (sessions !== null)
+    throw new NotDistributableError(
+      `Stop all servers first: they use the tables in another way until they start again. Still connected: ${sessions}.`,
+    );
 }
 
 /** Citus refuses tables with triggers. What constraints can't refuse, only the statements of servers and commands keep from then on. */
@@ -146,9 +118,4 @@ async function spread(transaction: Db, table: string): Promise<void> {
   }
   // The first statements would otherwise be planned for empty tables.
   await sql.raw(`analyze ${table}`).execute(transaction);
-}
-
-async function countRows(db: Db, table: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(db);
-  return rows[0]?.count ?? 0;
 }

@@ -9,10 +9,9 @@ import { hasMoved, nameTables, readShards, type Shard } from "./functions.ts";
 
 /** For calls, and for background work. */
 export type Kind = "db" | "background";
-
+type Pools = Record<Kind, PoolOptions>;
 type OnShard<Row> = (shard: Db) => Promise<readonly Row[]>;
 type Listening = Parameters<Connection["listen"]>;
-type Ends = Map<string, ReturnType<Connection["listen"]>>;
 
 /** A machine of a cluster, as a server sees it. */
 export type Machine = ReturnType<typeof createMachine>;
@@ -41,22 +40,14 @@ const REFRESH_MS = 1_000;
 const MAX_MERCHANTS = 100_000;
 
 /** Its code is that of a connection that has failed, so that callers learn that the database is unavailable. */
-function unresponsive(): Error {
-  const error = new Error("The machine with the rows of this merchant does not respond.");
-  return Object.assign(error, { code: "08006" });
-}
+const unresponsive = () =>
+  Object.assign(new Error("The machine with the rows of this merchant does not respond."), { code: "08006" });
 
 /** Repeats work, also after an error, until the function that it returns is called, which resolves when the last run has ended. */
 function repeatEvery(ms: number, work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
-  const run = () => {
-    running ??= work()
-      .catch(() => {})
-      .finally(() => {
-        running = undefined;
-      });
-  };
-  const timer = setInterval(run, ms).unref();
+  const run = () => work().finally(() => (running = undefined));
+  const timer = setInterval(() => (running ??= run().catch(() => {})), ms).unref();
   return async () => {
     clearInterval(timer);
     await running;
@@ -69,11 +60,7 @@ function repeatEvery(ms: number, work: () => Promise<void>): () => Promise<void>
  * until the machine responds again. As long as it responds to other statements, it is only slow.
  * @param onMoved called after a statement has found that its rows are no longer here
  */
-function createMachine(
-  url: string,
-  { db, background }: Record<Kind, PoolOptions>,
-  onMoved: () => Promise<void>,
-) {
+function createMachine(url: string, { db, background }: Pools, onMoved: () => Promise<void>) {
   // When the machine becomes silent, statements under way are cut, but not those that wait for a connection: they wait for less.
   const hasty = { ...background, connectMs: SILENCE_MS };
   const callPool = createPool(url, { ...db, size: CONNECTIONS.db });
@@ -81,6 +68,7 @@ function createMachine(
   const onShard = { size: CONNECTIONS.shards, statementMs: SHARD_MS, settings: SHARD_SETTINGS };
   const shardPool = createPool(url, { ...hasty, ...onShard });
   const probePool = createPool(url, { size: 1, connectMs: SILENCE_MS, statementMs: SILENCE_MS - 1_000 });
+  let listener: ReturnType<Connection["listen"]> | undefined;
   let shards = new Map<string, Db>();
   let misses = 0;
   let heardMs = performance.now();
@@ -140,8 +128,13 @@ function createMachine(
       );
       return (await Promise.all(results)).flat();
     },
+    listen(listening: Listening) {
+      listener = listenOnPostgres(url, db, listening);
+      return listener;
+    },
     async close() {
       await stopProbing();
+      await (await listener)?.close();
       await Promise.all([callPool, backgroundPool, shardPool, probePool].map((pool) => pool.close()));
     },
   };
@@ -156,8 +149,7 @@ export async function openMachines({ connection, options }: Database) {
   const directoryPool = createPool(databaseUrl, { ...pools.db, ...PROBE });
   const directory = toDb(directoryPool);
   const machines = new Map<string, Machine>();
-  /** Who listens, and where it has begun to. */
-  const listenings = new Map<Listening, Ends>();
+  let listening: Listening | undefined;
   const shardOf = new Map<string, number>();
   let urlOf = new Map<string, string>();
   let shards: readonly Shard[] = [];
@@ -180,7 +172,6 @@ export async function openMachines({ connection, options }: Database) {
     for (const [url, machine] of machines) {
       if (urls.has(url)) continue;
       machines.delete(url);
-      for (const ends of listenings.values()) endListening(ends, [url]).catch(() => {});
       machine.close().catch(() => {});
     }
   }
@@ -188,17 +179,8 @@ export async function openMachines({ connection, options }: Database) {
   function add(url: string): Machine {
     const machine = createMachine(url, pools, refresh);
     machines.set(url, machine);
-    for (const [listening, ends] of listenings) ends.set(url, listenOnPostgres(url, pools.db, listening));
+    if (listening) machine.listen(listening).catch(() => {}); // it connects again by itself
     return machine;
-  }
-
-  async function endListening(ends: Ends, urls: Iterable<string>): Promise<void> {
-    const ended = [...urls].map(async (url) => {
-      const end = ends.get(url);
-      ends.delete(url);
-      await (await end)?.close();
-    });
-    await Promise.all(ended);
   }
 
   async function findShard(merchant: string) {
@@ -230,27 +212,19 @@ export async function openMachines({ connection, options }: Database) {
       const asked = [...machines.values()].filter((machine) => machine.responds("background"));
       const results = await Promise.allSettled(asked.map((machine) => machine.onShards(work)));
       const found = available(results);
-      if (found.length > 0) return found.flat();
-      const [failed] = results;
-      throw failed?.status === "rejected" ? failed.reason : unresponsive();
+      if (found.length === 0) throw unresponsive();
+      return found.flat();
     },
-    /** Also on machines that join later. */
-    async listen(...listening: Listening) {
-      const begin = (url: string) => [url, listenOnPostgres(url, pools.db, listening)] as const;
-      const ends: Ends = new Map([...machines.keys()].map(begin));
-      listenings.set(listening, ends);
-      const [atCoordinator] = await Promise.all([connection.listen(...listening), ...ends.values()]);
-      return {
-        async close() {
-          listenings.delete(listening);
-          await Promise.all([atCoordinator.close(), endListening(ends, ends.keys())]);
-        },
-      };
+    /** For one listener, also on machines that join later; there it ends when they are closed. */
+    async listen(...given: Listening) {
+      listening = given;
+      const begun = [...machines.values()].map((machine) => machine.listen(given));
+      const [atCoordinator] = await Promise.all([connection.listen(...given), ...begun]);
+      return atCoordinator;
     },
     async close() {
       closed = true;
       await stopRefreshing();
-      for (const ends of listenings.values()) await endListening(ends, ends.keys());
       await Promise.all([directoryPool.close(), ...[...machines.values()].map((machine) => machine.close())]);
     },
   };
@@ -259,8 +233,7 @@ export async function openMachines({ connection, options }: Database) {
 /** The same user, password, database and options as for the coordinator. */
 function toUrl(databaseUrl: string, { host, port }: Placement): string {
   const url = new URL(databaseUrl);
-  url.hostname = host.includes(":") ? `[${host}]` : host;
-  url.port = String(port);
+  url.host = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   for (const name of ["host", "port"]) url.searchParams.delete(name);
   return url.href;
 }

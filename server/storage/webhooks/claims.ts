@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
-import type { ClaimLimit, InHand } from "../../domain/fair-shares.ts";
+import type { ClaimLimit, InProgress } from "../../domain/fair-shares.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, Values } from "../database/tables.ts";
 
 /** How many deliveries of a subscription `s` are in progress, by a lookup in the index of these. */
-const COUNT_IN_HAND: RawBuilder<number> = sql`select count(*)::integer from deliveries h
+const COUNT_IN_PROGRESS: RawBuilder<number> = sql`select count(*)::integer from deliveries h
   where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
 
 /**
@@ -23,7 +23,10 @@ export async function freeLeases(db: Db, { all = false } = {}): Promise<void> {
 }
 
 /** A subscription with deliveries that no process has in progress, and how many of its others are in progress. */
-export type Waiting = InHand & { /** Whether one is due. */ readonly due: boolean; readonly ended: boolean };
+export type Waiting = InProgress & {
+  /** Whether one is due. */ readonly due: boolean;
+  readonly ended: boolean;
+};
 
 /**
  * A page of the subscriptions with waiting deliveries, in the order of their keys. The recursion jumps in the index from one
@@ -44,7 +47,7 @@ export async function listWaiting(
       select * from first limit ${limit}::integer
     )
     select page.subscription_key as "subscriptionKey", s.merchant, s.timeouts, page.due_at <= ${now}::timestamptz as due,
-      s.ended_at is not null as ended, (${COUNT_IN_HAND}) as count
+      s.ended_at is not null as ended, (${COUNT_IN_PROGRESS}) as count
     from page join subscriptions s on s.subscription_key = page.subscription_key and s.merchant = page.merchant
     order by page.subscription_key`.execute(db);
   return rows;
@@ -63,7 +66,7 @@ export type Shares = {
    * Live subscriptions with a due delivery, and how many of their deliveries are in progress. In random order: in order of age,
    * those with the oldest deliveries would take every free slot, and a receiver that has recovered would not be tried.
    */
-  readonly due: readonly InHand[];
+  readonly due: readonly InProgress[];
 };
 
 /** Whose shares to read. */
@@ -77,10 +80,10 @@ export type SharesRequest = {
 /** The shares of the live subscriptions of some merchants. It costs the same however many of other merchants wait. */
 export async function readShares(db: Db, request: SharesRequest): Promise<Shares> {
   const { rows } = await sharesStatement(request).execute(db);
-  return { now: rows[0]?.now ?? request.realNow, due: rows.map(({ now: _, ...inHand }) => inHand) };
+  return { now: rows[0]?.now ?? request.realNow, due: rows.map(({ now: _, ...inProgress }) => inProgress) };
 }
 
-export type SharesRow = InHand & { readonly now: Date };
+export type SharesRow = InProgress & { readonly now: Date };
 
 export function sharesStatement(request: Values<SharesRequest>): RawBuilder<SharesRow> {
   const { realNow, merchants, ended } = request;
@@ -89,7 +92,7 @@ export function sharesStatement(request: Values<SharesRequest>): RawBuilder<Shar
       select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
     )
     select s.subscription_key as "subscriptionKey", s.merchant, s.timeouts, domain.now,
-      (${COUNT_IN_HAND} and h.webhook_id <> all(${ended}::text[])) as count
+      (${COUNT_IN_PROGRESS} and h.webhook_id <> all(${ended}::text[])) as count
     from domain, subscriptions s, lateral (
       select due_at from deliveries d
       where d.subscription_key = s.subscription_key and d.merchant = s.merchant

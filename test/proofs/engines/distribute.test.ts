@@ -37,7 +37,7 @@ test("distributes an empty database, and says later that it was done before", as
   const [first, second] = [await run(databaseUrl), await run(databaseUrl)];
 
   expect(first).toMatchObject({ code: 0, stderr: "" });
-  expect(first.stdout).toBe("The tables are distributed: 0 rows moved.\n");
+  expect(first.stdout).toBe("The tables are distributed.\n");
   expect(second).toMatchObject({ code: 0, stderr: "", stdout: "The tables were distributed before.\n" });
 });
 
@@ -45,11 +45,10 @@ test("moves the rows of a filled database, each once, those of a merchant side b
   const databaseUrl = await createFilled(cluster, "filled");
   await runStatement(databaseUrl, "insert into deployment (mode) values ('production')");
   const before = await readRows(databaseUrl);
-  const count = Object.values(before).flat().length;
 
-  const { code, stdout } = await run(databaseUrl);
+  const { code } = await run(databaseUrl);
 
-  expect([code, stdout]).toEqual([0, expect.stringContaining(`: ${count} rows moved.`)]);
+  expect(code).toBe(0);
   expect(await readRows(databaseUrl)).toEqual(before);
   expect(BY_MERCHANT.map((table) => before[table]?.length)).toEqual([150, 50, 150, 150, 50, 50]);
   expect(await readTables(databaseUrl)).toEqual(

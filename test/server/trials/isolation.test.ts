@@ -18,7 +18,7 @@ async function copyDelivery({ database }: TestServer, count: number, later: stri
   );
 }
 
-/** How many deliveries wait that no server has in hand. */
+/** How many deliveries wait that are not in progress. */
 async function countWaiting({ database }: TestServer): Promise<number> {
   const deliveries = database.db.selectFrom("deliveries").where("state", "=", "PENDING");
   const waiting = deliveries.where("leased_until", "is", null);

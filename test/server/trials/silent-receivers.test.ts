@@ -64,12 +64,12 @@ describe.each(engines)("silent receivers on %s", (engine) => {
     const { db } = server.database;
     const timeouts = async () =>
       (await db.selectFrom("subscriptions").select("timeouts").executeTakeFirstOrThrow()).timeouts;
-    const inHand = async () => {
+    const inProgress = async () => {
       const deliveries = db.selectFrom("deliveries").where("leased_until", "is not", null);
       return (await deliveries.select("webhook_id").execute()).length;
     };
     for (let count = 0; count < 12; count += 1) await acme.refund();
-    await until(async () => (await timeouts()) === 3 && (await inHand()) <= 1);
+    await until(async () => (await timeouts()) === 3 && (await inProgress()) <= 1);
     const before = receiver.received.length + 1;
     await acme.sandbox("advanceClock", { body: { by: "PT10S" } });
     await until(() => atOnce.length >= before + 3);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  type InHandHere,
+  type InProgressHere,
   MAX_TIMEOUTS,
   nextTimeouts,
   paceOf,
@@ -21,8 +21,12 @@ const unproven = (
   timeouts,
 });
 const proven = (subscriptionKey: string, merchant: string) => unproven(subscriptionKey, merchant, 0);
-const inHand = (holder: ShareHolder, count: number, here = count): InHandHere => ({ ...holder, count, here });
-const share = (due: ShareHolder[], taken: InHandHere[] = []) =>
+const busy = (holder: ShareHolder, count: number, here = count): InProgressHere => ({
+  ...holder,
+  count,
+  here,
+});
+const share = (due: ShareHolder[], taken: InProgressHere[] = []) =>
   Object.fromEntries(
     shareFairly(due, taken, LIMITS).map(({ subscriptionKey, limit }) => [subscriptionKey, limit]),
   );
@@ -36,16 +40,16 @@ const create = (merchants: number, subscriptions: number, timeouts: number | nul
 /** The deliveries in progress after subscriptions got their shares. */
 const taken = (holders: readonly ShareHolder[]) =>
   shareFairly(holders, [], LIMITS).flatMap(({ subscriptionKey, limit }) =>
-    holders.filter((one) => one.subscriptionKey === subscriptionKey).map((holder) => inHand(holder, limit)),
+    holders.filter((one) => one.subscriptionKey === subscriptionKey).map((holder) => busy(holder, limit)),
   );
-const sum = (hand: readonly InHandHere[]) => hand.reduce((total, { count }) => total + count, 0);
+const sum = (hand: readonly InProgressHere[]) => hand.reduce((total, { count }) => total + count, 0);
 
 /* Attempts to send are limited, so one server shares them between subscriptions: nobody's slow receiver may take them all. */
 describe("the number of attempts that a subscription may have in progress", () => {
   test("is at most the limit of one subscription, less what it has in progress", () => {
     expect(share([proven("a", "acme")])).toEqual({ a: 16 });
-    expect(share([proven("a", "acme")], [inHand(proven("a", "acme"), 15)])).toEqual({ a: 1 });
-    expect(share([proven("a", "acme")], [inHand(proven("a", "acme"), 16)])).toEqual({});
+    expect(share([proven("a", "acme")], [busy(proven("a", "acme"), 15)])).toEqual({ a: 1 });
+    expect(share([proven("a", "acme")], [busy(proven("a", "acme"), 16)])).toEqual({});
   });
 
   test("is smaller when all subscriptions of its merchant together reach the merchant's limit", () => {
@@ -63,13 +67,13 @@ describe("the number of attempts that a subscription may have in progress", () =
   test("is one for every subscription before any gets two", () => {
     const two = [proven("a", "acme"), proven("b", "acme"), proven("z", "other")];
 
-    expect(share(two, [inHand(proven("y", "acme"), 62)])).toMatchObject({ a: 1, b: 1 });
+    expect(share(two, [busy(proven("y", "acme"), 62)])).toMatchObject({ a: 1, b: 1 });
   });
 
   test("is given first to those subscriptions of a merchant that have timed out least", () => {
     const holders = [
-      unproven("a", "acme", 3),
       unproven("b", "acme", 1),
+      unproven("a", "acme", 3),
       unproven("c", "acme"),
       proven("d", "acme"),
     ];
@@ -83,7 +87,7 @@ describe("the number of attempts that a subscription may have in progress", () =
     const next = [null, 1, 2, 3].map((timeouts) => share([unproven("a", "acme", timeouts)]));
 
     expect(next).toEqual([{ a: 4 }, { a: 4 }, { a: 4 }, { a: 1 }]);
-    expect(share([unproven("a", "acme", 3)], [inHand(unproven("a", "acme", 3), 1)])).toEqual({});
+    expect(share([unproven("a", "acme", 3)], [busy(unproven("a", "acme", 3), 1)])).toEqual({});
   });
 
   test.each([
@@ -108,7 +112,7 @@ describe("the number of attempts that a subscription may have in progress", () =
   });
 
   test("is as usual for quick receivers when many become slow together, within the limit of the server", () => {
-    const slow = create(256, 1, 1).map((holder) => inHand(holder, 1));
+    const slow = create(256, 1, 1).map((holder) => busy(holder, 1));
     const shareOf = (mostHere: number) => shareFairly([proven("z", "healthy")], slow, LIMITS, mostHere);
 
     expect(share([unproven("y", "new"), unproven("z", "healthy", 0)], slow)).toEqual({ z: 16 });
@@ -116,7 +120,7 @@ describe("the number of attempts that a subscription may have in progress", () =
   });
 
   test("is reduced by what other servers send for the same subscription, and by nothing else that they send", () => {
-    const elsewhere = create(300, 1, 1).map((holder) => inHand(holder, 4, 0));
+    const elsewhere = create(300, 1, 1).map((holder) => busy(holder, 4, 0));
 
     expect(share(create(300, 1, 1), elsewhere)).toEqual({});
     expect(sum(taken(create(300, 1, 1)))).toBe(96);
