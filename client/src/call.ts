@@ -1,12 +1,13 @@
 import createFetchClient, { type Middleware } from "openapi-fetch";
 import type { paths } from "../../openapi/generated/types.ts";
+import { OPERATIONS } from "../../openapi/generated/values.ts";
 import type { AccessToken, Fetch } from "./attempt.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { type CallProgress, UnexpectedResponseError } from "./errors.ts";
 import { isObject, parseJson } from "./json.ts";
 import { type AttemptReport, createRetryingFetch } from "./retry.ts";
 import { toTraceHeaders } from "./trace-headers.ts";
-import type { OperationId, PathOf, RequestBody, Result, SuccessOf } from "./types.ts";
+import type { Input, OperationId, Result } from "./types.ts";
 
 /** Limits of one call. */
 export type CallOptions = {
@@ -35,23 +36,16 @@ export type ClientOptions = Omit<CallOptions, "signal"> & {
 };
 
 /** How a call is retried; without this, it is sent once. */
-export type Repetition = { maxAttempts: number | undefined; progress: CallProgress };
+export type Repetition = { maxAttempts: number | undefined; progress?: CallProgress };
 
 export type Call = <Id extends OperationId>(
   id: Id,
-  body: RequestBody<Id>,
+  input: Input<Id>,
   options?: CallOptions,
   repetition?: Repetition,
 ) => Promise<Result<Id>>;
 
-const OPERATIONS = {
-  issueRefund: { path: "/v1/refunds", success: 201 },
-  subscribeToWebhooks: { path: "/v1/webhook/subscribe", success: 200 },
-} as const satisfies { [Id in OperationId]: { path: PathOf<Id>; success: SuccessOf<Id> } };
-
 const DEFAULTS = { attemptTimeoutMs: 15_000, totalTimeoutMs: 60_000, maxAttempts: 4 };
-
-const once = (): Repetition => ({ maxAttempts: 1, progress: { attempts: 0, outcomeUnknown: false } });
 
 /** Some three weeks: a timer of more than 2 ** 31 milliseconds would fire at once. */
 const MAX_TIMER_MS = 2e9;
@@ -82,9 +76,9 @@ export function createCall(client: ClientOptions): Call {
     redirect: "manual",
   });
 
-  return async (id, body, options = {}, repetition = once()) => {
-    const { path, success } = OPERATIONS[id];
-    const { progress } = repetition;
+  return async (id, input, options = {}, repetition = { maxAttempts: 1 }) => {
+    const [method, path, success] = OPERATIONS[id];
+    const { progress = { attempts: 0, outcomeUnknown: false } } = repetition;
     const retryingFetch = createRetryingFetch({
       operation: id,
       accessToken,
@@ -97,9 +91,10 @@ export function createCall(client: ClientOptions): Call {
       ...toLimits(client, options, repetition),
       progress,
     });
-    // The type of this call takes one path, not a union; OPERATIONS makes sure that path and body belong together.
-    const { data, error, response } = await api.POST(path as "/v1/refunds", {
-      body: body as RequestBody<"issueRefund">,
+    const given = { params: { path: input }, body: (method as string) === "get" ? undefined : input };
+    // The type of this call takes one path, not a union; the type of `Call` makes sure that operation and input belong together.
+    const { data, error, response } = await api.request(method, path as "/v1/refunds", {
+      ...(given as { body: Input<"issueRefund"> }),
       headers: toTraceHeaders(),
       fetch: retryingFetch,
       middleware: [refuseForeign(success, progress)],

@@ -1,7 +1,8 @@
+import { OPERATIONS } from "../../openapi/generated/values.ts";
 import { type CallOptions, type ClientOptions, createCall } from "./call.ts";
 import { createRefunds, type Refunds } from "./refunds.ts";
 import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
-import type { OperationId, RequestBody, Result } from "./types.ts";
+import type { Input, OperationId, Result } from "./types.ts";
 
 /** A client of the service. */
 export type Client = Operations & {
@@ -13,7 +14,7 @@ export type Client = Operations & {
 
 /** One function for each operation: a call sends one request, and resolves with the response, whatever its status. */
 export type Operations = {
-  [Id in OperationId]: (body: RequestBody<Id>, options?: CallOptions) => Promise<Result<Id>>;
+  [Id in OperationId]: (input: Input<Id>, options?: CallOptions) => Promise<Result<Id>>;
 };
 
 /**
@@ -32,9 +33,9 @@ export type Operations = {
  */
 export function createClient(options: ClientOptions): Client {
   const call = createCall(options);
+  const operations = Object.keys(OPERATIONS).map((id) => [id, call.bind(null, id as OperationId)]);
   return {
-    issueRefund: (body, options) => call("issueRefund", body, options),
-    subscribeToWebhooks: (body, options) => call("subscribeToWebhooks", body, options),
+    ...(Object.fromEntries(operations) as Operations),
     refunds: createRefunds(call),
     webhooks: createSubscriptions(call),
   };

@@ -10,15 +10,14 @@ export const realClock: Clock = {
   now: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const abort = () => {
+      const end = () => {
         clearTimeout(timer);
-        reject(signal?.reason);
+        signal?.removeEventListener("abort", end);
+        if (signal?.aborted) reject(signal.reason);
+        else resolve();
       };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener("abort", abort);
-        resolve();
-      }, ms);
-      signal?.addEventListener("abort", abort, { once: true });
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener("abort", end);
+      if (signal?.aborted) end();
     }),
 };

@@ -78,9 +78,9 @@ export class UnexpectedResponseError extends CallError {
 
   constructor(response: Response, text: string, progress: CallProgress) {
     const start = text.trim().slice(0, 100);
-    const excerpt = start === "" ? "" : ` It begins: ${start}`;
+    const excerpt = start && ` It begins: ${start}`;
     const { status, url } = response;
-    super(`The response ${status} from ${url} is not one that the service gives.${excerpt}`, progress);
+    super(`The response ${status} from ${url} is not the service's.${excerpt}`, progress);
     this.status = status;
     this.response = response;
     this.text = text;
@@ -92,8 +92,7 @@ export class NetworkError extends CallError {
   override readonly name = "NetworkError";
 
   constructor(cause: unknown, progress: CallProgress) {
-    const reason = cause instanceof Error ? (cause.cause ?? cause) : cause;
-    super(`No response: ${reason}`, progress, { cause });
+    super(`No response: ${Object(cause).cause ?? cause}`, progress, { cause });
   }
 }
 

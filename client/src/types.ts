@@ -1,4 +1,4 @@
-import type { components, operations, paths } from "../../openapi/generated/types.ts";
+import type { components, operations } from "../../openapi/generated/types.ts";
 
 type Schemas = components["schemas"];
 
@@ -39,18 +39,16 @@ export type IssuedRefund =
 /** The operations of the contract. */
 export type OperationId = Exclude<keyof operations, `on${string}`>;
 
-/** The path of an operation; every one of them is a POST. */
-export type PathOf<Id extends OperationId> = {
-  [Path in keyof paths]: paths[Path]["post"] extends operations[Id] ? Path : never;
-}[keyof paths];
-
 type Json<Message> = Message extends { content: { "application/json": infer Body } } ? Body : never;
 
 export type RequestBody<Id extends OperationId> = Json<operations[Id]["requestBody"]>;
 
-type Responses<Id extends OperationId> = operations[Id]["responses"];
+/** What a call is given: the body of the operation or, where it has none, the parameters of its path. */
+export type Input<Id extends OperationId> = operations[Id] extends { requestBody: object }
+  ? RequestBody<Id>
+  : operations[Id]["parameters"]["path"];
 
-export type SuccessOf<Id extends OperationId> = keyof Responses<Id> & (200 | 201);
+type Responses<Id extends OperationId> = operations[Id]["responses"];
 
 /** `switch (result.status)` narrows `result.body` to the type that the contract declares for that status. */
 export type Result<Id extends OperationId> = {

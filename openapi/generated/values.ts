@@ -4,3 +4,5 @@ export const EVENT_NAMES = ["refund.pending","refund.authorized","refund.termina
 export const EVENT_CATEGORIES = {"ACCOUNT":["account.linked","account.unlinked"],"CUSTOMER":["customer.created"],"PAYMENT":["refund.pending","refund.authorized","refund.terminal_failed","payment.settled","payment.failed","payment.covered"]} as const;
 /** A refund is authorized from the start of this business day after the date of settlement (D16). */
 export const WAITING_BUSINESS_DAYS = 3;
+/** The method and the path of each operation, and the status of its success. */
+export const OPERATIONS = {"issueRefund":["post","/v1/refunds",201],"subscribeToWebhooks":["post","/v1/webhook/subscribe",200]} as const;

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { type Operation, toContract } from "../../openapi/document/contract.ts";
 import type { Node } from "../../openapi/document/node.ts";
 import { valueAt } from "../../openapi/document/pointer.ts";
 import { defineCommand, secondsSince } from "../command/command.ts";
@@ -41,7 +42,13 @@ export const EVENT_NAMES = ${value("/EventName/enum")} as const;
 export const EVENT_CATEGORIES = ${value("/EventName/x-event-categories")} as const;
 /** A refund is authorized from the start of this business day after the date of settlement (D16). */
 export const WAITING_BUSINESS_DAYS = ${value("/RefundStatus/x-waiting-period/businessDays")};
+/** The method and the path of each operation, and the status of its success. */
+export const OPERATIONS = ${JSON.stringify(Object.fromEntries(toContract(document).operations.map(toCall)))} as const;
 `;
+}
+
+function toCall({ id, method, path, statuses }: Operation) {
+  return [id, [method.toLowerCase(), path, statuses.find((status) => status < 300)]];
 }
 
 /** The bundle and the types of a document that is written by hand. */

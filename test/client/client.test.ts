@@ -50,7 +50,7 @@ describe("a response that is not the service's", () => {
     if (!(error instanceof UnexpectedResponseError)) throw new Error(`threw ${error}`);
     expect(error).toMatchObject({ status, text });
     expect(error.message).toBe(
-      `The response ${status} from ${error.response.url} is not one that the service gives.${text && ` It begins: ${text}`}`,
+      `The response ${status} from ${error.response.url} is not the service's.${text && ` It begins: ${text}`}`,
     );
     expect(await error.response.text()).toBe(text);
   });
