@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { firstIdSince } from "../../domain/ids.ts";
 import type { Db } from "../database/tables.ts";
+import { CUSTOMER_TEXTS } from "../payments/payment-record.ts";
 import { isForgettable } from "../webhooks/retention.ts";
 
 export type MerchantPart = {
@@ -72,8 +73,8 @@ const ERASURES = {
     table: "payments",
     id: "payment_id",
     which: sql`merchant = ${merchant} and created_at < ${before}::timestamptz
-      and num_nonnulls(client_reference_id, soft_descriptor) > 0`,
-    change: sql`update payments e set client_reference_id = null, soft_descriptor = null
+      and num_nonnulls(${sql.raw(CUSTOMER_TEXTS.join(", "))}) > 0`,
+    change: sql`update payments e set ${sql.raw(CUSTOMER_TEXTS.map((name) => `${name} = null`).join(", "))}
       where e.payment_id = any(array(select id from batch))`,
   }),
 } as const satisfies Record<string, (part: MerchantPart) => Erasure>;

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../database/tables.ts";
+import { CUSTOMER_TEXTS, REFUND_COLUMNS } from "../payments/payment-record.ts";
 
 /*
  * What each role of the guide may do: the only list of it. `rights` makes the database so, and `check` compares the database with it.
@@ -12,8 +13,8 @@ type Rights = Readonly<Record<string, { readonly [Name in Right]?: string }>>;
 
 const ALL = "";
 const READ = { select: ALL };
-const NEW_REFUND = `payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id, soft_descriptor,
-  original_payment_id, due_at, error_code, error_message, history, sequence, created_at`;
+const NEW_REFUND = ["kind", "sequence", ...Object.keys(REFUND_COLUMNS)].join(", ");
+const TEXTS = CUSTOMER_TEXTS.join(", ");
 const ATTEMPTS = "state, due_at, attempts, only_once, redelivery_requested, fence, leased_until, sending";
 const SHARED: Rights = {
   kysely_migration: READ,
@@ -53,8 +54,7 @@ const RIGHTS = {
     payments: {
       select: ALL,
       insert: `${NEW_REFUND}, settled_at`,
-      update: `status, refunded_cents, settled_at, due_at, error_code, error_message, client_reference_id, soft_descriptor,
-        history, sequence`,
+      update: `status, refunded_cents, settled_at, due_at, error_code, error_message, ${TEXTS}, history, sequence`,
     },
     subscriptions: {
       select: ALL,
@@ -90,7 +90,7 @@ const RIGHTS = {
 /** Which changes of operators are recorded, the column with the key of the record, and what is kept of its state. */
 const RECORDED = {
   payments: [
-    "insert or delete or update of status, settled_at, due_at, client_reference_id, soft_descriptor",
+    `insert or delete or update of status, settled_at, due_at, ${TEXTS}`,
     "payment_id, kind, status, amount_cents, settled_at, due_at, original_payment_id",
   ],
   holds: ["insert or update or delete", "merchant, reason"],

@@ -49,6 +49,29 @@ export const PAYMENT_COLUMNS = sql`payment_id as "paymentId", merchant, kind, st
   refunded_cents as "refundedCents", settled_at as "settledAt", soft_descriptor as "softDescriptor",
   original_payment_id as "originalPaymentId", due_at as "dueAt", error_code as "errorCode", error_message as "errorMessage"`;
 
+/** The columns of a new refund besides `kind` and `sequence`, with their types. */
+export const REFUND_COLUMNS = {
+  payment_id: "text",
+  merchant: "text",
+  status: "text",
+  amount_cents: "bigint",
+  request_key: "text",
+  client_reference_id: "text",
+  soft_descriptor: "text",
+  original_payment_id: "text",
+  due_at: "timestamptz",
+  error_code: "text",
+  error_message: "text",
+  history: "jsonb",
+  created_at: "timestamptz",
+};
+
+/** The columns with what merchants wrote about their customers: operators can erase it. */
+export const CUSTOMER_TEXTS = [
+  "client_reference_id",
+  "soft_descriptor",
+] as const satisfies (keyof typeof REFUND_COLUMNS)[];
+
 type Row<Record> = Omit<Record, "kind" | "status">;
 export type PaymentRow = Row<DebitRecord> &
   Row<RefundRecord> & { [Name in keyof RefundFailure]: RefundFailure[Name] | null } & {

@@ -12,6 +12,7 @@ import {
   type PaymentKey,
   type PaymentRecord,
   type PaymentRow,
+  REFUND_COLUMNS,
   type RequestKey,
   toPaymentRecord,
 } from "./payment-record.ts";
@@ -152,8 +153,17 @@ function toRow(refund: NewRefund) {
     event_payload: event.payload,
     caller: refund.caller ?? null,
     trace: refund.trace ?? null,
-  };
+  } satisfies Record<keyof typeof REFUND_COLUMNS | (string & {}), unknown>;
 }
+
+const columnNames = Object.keys(REFUND_COLUMNS);
+const NEW_COLUMNS = sql.raw(columnNames.join(", "));
+const NEW_VALUES = sql.raw(columnNames.map((name) => `s.${name}`).join(", "));
+const TYPED_COLUMNS = sql.raw(
+  Object.entries(REFUND_COLUMNS)
+    .map((column) => column.join(" "))
+    .join(", "),
+);
 
 /** The same for all events of refunds. */
 const EVENT_CATEGORY = categoryOf("refund.pending");
@@ -176,9 +186,7 @@ export function saveStatement(
       select set_config('lock_timeout', ${lockTimeoutMs}::text, true)
     ), source as materialized (
       select refund.* from settings, json_to_recordset(${refunds}::json) as refund (
-        position integer, payment_id text, merchant text, status text, amount_cents bigint, request_key text,
-        client_reference_id text, soft_descriptor text, due_at timestamptz, error_code text, error_message text,
-        history jsonb, created_at timestamptz, original_payment_id text, original_kind text, original_status text,
+        ${TYPED_COLUMNS}, position integer, original_kind text, original_status text,
         original_settled_at timestamptz, refundable boolean, cents_before bigint,
         event_id text, event_type text, event_payload text, caller jsonb, trace jsonb)
     ), original as materialized (
@@ -190,11 +198,7 @@ export function saveStatement(
         for update
       ) as locked
     ), refund as (
-      insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id,
-        soft_descriptor, original_payment_id, due_at, error_code, error_message, history, sequence, created_at)
-      select s.payment_id, s.merchant, 'REFUND', s.status, s.amount_cents, s.request_key, s.client_reference_id,
-        s.soft_descriptor, o.payment_id, s.due_at, s.error_code, s.error_message, s.history, 1, s.created_at
-      from source s
+      insert into payments (kind, sequence, ${NEW_COLUMNS}) select 'REFUND', 1, ${NEW_VALUES} from source s
       join original o on o.payment_id = s.original_payment_id and o.merchant = s.merchant
       where o.kind = s.original_kind and o.status = s.original_status
         and o.settled_at is not distinct from s.original_settled_at
