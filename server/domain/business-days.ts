@@ -121,8 +121,7 @@ export function isInCalendar(instant: Date): boolean {
 export function plusDuration(now: Date, duration: string): Date | undefined {
   try {
     return new Date(toEastern(now).add(Temporal.Duration.from(duration)).epochMilliseconds);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }

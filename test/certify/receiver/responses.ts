@@ -9,10 +9,11 @@ import { type Delivery, expectRefused, expectTaken, newWebhookId, type ReceiverK
 type ReceiverCheck = Check<ReceiverOptions, ReceiverKit>;
 
 const BURST = 50;
-const RULES = "receiving-webhooks.md#rules-for-handlers";
-const DELIVERY = "receiving-webhooks.md#what-a-delivery-is";
-const SECRET = "receiving-webhooks.md#choose-a-secret";
-const WITHOUT_LIBRARY = "receiving-webhooks.md#without-a-library";
+/** The sections of a guide that explain what is expected. */
+const ON_RULES = "receiving-webhooks.md#rules-for-handlers";
+const ON_DELIVERIES = "receiving-webhooks.md#what-a-delivery-is";
+const ON_SECRETS = "receiving-webhooks.md#choose-a-secret";
+const ON_VERIFYING = "receiving-webhooks.md#without-a-library";
 
 /** Ten minutes are twice what a timestamp may be off. */
 const OFF_MS = 10 * 60_000;
@@ -23,7 +24,7 @@ export function responseChecks(contract: Contract): ReceiverCheck[] {
 }
 
 const valid = (contract: Contract) =>
-  defineGroup<ReceiverOptions, ReceiverKit>("Valid events", { guide: DELIVERY }, [
+  defineGroup<ReceiverOptions, ReceiverKit>("Valid events", { guide: ON_DELIVERIES }, [
     {
       id: "response.redirect",
       name: "responds itself, because the service follows no redirect",
@@ -61,7 +62,7 @@ const valid = (contract: Contract) =>
       id: "event.repeated",
       name: "responds with 2xx to a delivery that comes twice with one webhook-id",
       sources: ["D23"],
-      guide: RULES,
+      guide: ON_RULES,
       async run({ send }: ReceiverKit) {
         const delivery = { webhookId: newWebhookId() };
         expectTaken(await send(delivery), "the event is valid");
@@ -102,7 +103,7 @@ const taken = (id: string, name: string, toEvent: (event: Event) => object) => (
   },
 });
 
-const unknown = defineGroup<ReceiverOptions, ReceiverKit>("Events of later versions", { guide: RULES }, [
+const unknown = defineGroup<ReceiverOptions, ReceiverKit>("Events of later versions", { guide: ON_RULES }, [
   taken("event", "an event that the contract does not have yet", (event) => ({
     ...event,
     type: "refund.certified",
@@ -123,7 +124,7 @@ const refused = (
   id: string,
   name: string,
   forgeries: (kit: ReceiverKit) => readonly Delivery[],
-  guide = WITHOUT_LIBRARY,
+  guide = ON_VERIFYING,
 ) => ({
   id: `signature.${id}`,
   name: `responds with 4xx to ${name}`,
@@ -149,7 +150,12 @@ const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", SIGNA
     { headers: { "webhook-signature": [WRONG, "v1,", "v1a,AAAA", "v2,AAAA"].join(" ") } },
     { secrets: [FOREIGN, `${FOREIGN}.`] },
   ]),
-  refused("empty-secret", "a delivery that an empty secret has signed", () => [{ secrets: [""] }], SECRET),
+  refused(
+    "empty-secret",
+    "a delivery that an empty secret has signed",
+    () => [{ secrets: [""] }],
+    ON_SECRETS,
+  ),
   refused("id", "a delivery whose webhook-id was changed", () => [
     { headers: { "webhook-id": newWebhookId() } },
   ]),
@@ -157,7 +163,7 @@ const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", SIGNA
     "timestamp",
     "a delivery that was signed ten minutes ago, or for in ten minutes",
     () => [{ at: new Date(Date.now() - OFF_MS) }, { at: new Date(Date.now() + OFF_MS) }],
-    RULES,
+    ON_RULES,
   ),
   refused("partial", "a signature of which a part is right", ({ sign, contract }) => {
     const event = exampleEvent(contract, "refund.authorized");
@@ -175,7 +181,7 @@ const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", SIGNA
     cases: ["razorpay/razorpay-node#128"],
     name: "verifies the bytes of the body, not the JSON in it",
     sources: ["D22", "D21"],
-    guide: RULES,
+    guide: ON_RULES,
     async run({ send, contract }) {
       const event = exampleEvent(contract, "refund.authorized");
       const spelled = JSON.stringify(event, null, 1).replace('"USD"', '"\\u0055SD"');
@@ -211,7 +217,7 @@ export const loadChecks = defineGroup<ReceiverOptions, ReceiverKit>("Load", {}, 
     id: "load.burst",
     name: `responds with 2xx to ${BURST} events at once, each in time`,
     sources: ["D23"],
-    guide: DELIVERY,
+    guide: ON_DELIVERIES,
     async run({ send }) {
       const sending = Array.from({ length: BURST }, () => send({}));
       for (const result of await Promise.allSettled(sending)) {

@@ -6,7 +6,7 @@ import type { ReceiverOptions } from "../options.ts";
 import { newRefund, type RefundEvent, refundEvent } from "./example-events.ts";
 import { expectTaken, newWebhookId, type ReceiverKit } from "./kit.ts";
 
-const RULES = "receiving-webhooks.md#rules-for-handlers";
+const ON_RULES = "receiving-webhooks.md#rules-for-handlers";
 
 /** How often an event is sent again that a receiver has not taken while it restarts, in milliseconds. */
 const RETRY_MS = 200;
@@ -18,7 +18,7 @@ const [AT_ONCE, AT_ONCE_ROUNDS] = [8, 3];
 const STATE = given<ReceiverOptions>("state");
 /** A system that stores nothing fails one check, and not all of them. */
 const STORED = { after: ["state.stored"] };
-const BELIEFS = { preconditions: [STATE], guide: RULES, ...STORED };
+const BELIEFS = { preconditions: [STATE], guide: ON_RULES, ...STORED };
 const RESTART = { preconditions: [given<ReceiverOptions>("restart"), STATE], ...STORED };
 
 /** Begins with one refund, of which events tell and about which the system is asked. */
@@ -245,7 +245,7 @@ export const storyChecks = [
       cases: ["shopperlabs/shopper#582"],
       name: "does nothing when an event from before a restart comes again",
       sources: ["D23", "D26"],
-      guide: RULES,
+      guide: ON_RULES,
       async run({ beforeRestart }) {
         if (!beforeRestart) throw new NotRun("restart.kept was not run");
         await beforeRestart();

@@ -10,15 +10,17 @@ export type SeenDelivery = {
   readonly body: unknown;
 };
 
-type Receiver = {
+type WebhookOperation = {
   readonly security?: readonly unknown[];
   readonly parameters?: readonly Node[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Node };
   readonly responses?: Node;
 };
 
-export function receiverOf(document: Node, event: string): Receiver | undefined {
-  return members(document.webhooks).find(([name]) => name === event)?.[1].post as Receiver | undefined;
+function findWebhook(document: Node, event: string): WebhookOperation | undefined {
+  return members(document.webhooks).find(([name]) => name === event)?.[1].post as
+    | WebhookOperation
+    | undefined;
 }
 
 /** All errors of a delivery by the document. Deliveries carry no access token. */
@@ -26,10 +28,10 @@ export function createDeliveryCheck(document: Node): (delivery: SeenDelivery) =>
   const findViolations = createFindViolations(document);
 
   return ({ event, headers, body }) => {
-    const receiver = receiverOf(document, event);
-    if (!receiver) return [`the document has no event ${event}`];
+    const webhook = findWebhook(document, event);
+    if (!webhook) return [`the document has no event ${event}`];
     const here = `/webhooks${step(event)}/post`;
-    const errors = (receiver.parameters ?? []).flatMap((_parameter, index) => {
+    const errors = (webhook.parameters ?? []).flatMap((_parameter, index) => {
       const [pointer, parameter] = locate(document, `${here}/parameters/${index}`);
       const { name, required, schema } = parameter;
       // Deliveries have headers, and no query.
@@ -39,9 +41,9 @@ export function createDeliveryCheck(document: Node): (delivery: SeenDelivery) =>
       const found = findViolations(`${pointer}/schema`, numeric ? Number(value) : value);
       return found.map((violation) => `header ${name}: ${violation}`);
     });
-    if ((receiver.security ?? (document.security as unknown[]) ?? []).length > 0)
+    if ((webhook.security ?? (document.security as unknown[]) ?? []).length > 0)
       errors.push("asks for a token");
-    const { required, content = {} } = receiver.requestBody ?? {};
+    const { required, content = {} } = webhook.requestBody ?? {};
     if (body === undefined) return required ? [...errors, "the body is missing"] : errors;
     const sent = headers["content-type"] || "missing";
     if (!(sent in content)) errors.push(`the media type is ${sent}`);

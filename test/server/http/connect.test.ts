@@ -34,7 +34,7 @@ describe("a CONNECT, which scanners send,", () => {
     await connection.closed;
   });
 
-  test("behind calls without a token keeps none of the slots of calls under way", async () => {
+  test("behind six hundred calls without a token occupies no slot of the concurrency limit", async () => {
     const call = "POST /v1/refunds HTTP/1.1\r\nHost: localhost\r\n\r\n";
     using connection = await openConnection(server.url);
 

@@ -22,7 +22,7 @@ describe.each(engines)("the rate limit on %s", (engine) => {
     post<Problem>(server.url, "/v1/refunds", body, { token });
   const isLimited = ({ status }: TestResponse<unknown>) => status === 429;
 
-  test("is the merchant's: all its tokens share a burst of twice as many, and no other merchant suffers", async () => {
+  test("holds for all tokens of a merchant together, allows a burst of twice as many calls, and limits no other merchant", async () => {
     const { merchant, token: first } = await createMerchant(server);
     const second = await createToken(server, merchant);
     const other = await createMerchant(server);

@@ -158,7 +158,7 @@ async function subscribe(server: TestServer): Promise<string> {
   return body.subscriptionKey;
 }
 
-test("a server that lacks the key of stored secrets does not start, and says what to do, until no live subscription needs it", async () => {
+test("a server without the key that encrypted the secretKey of a live subscription does not start, and says what to do", async () => {
   const other = randomBytes(32).toString("base64");
   await using deployment = await createDeployment();
   const first = await deployment.start();

@@ -9,14 +9,14 @@ import { allEvents, refuseEvents } from "../../helpers/store-factories.ts";
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 
 const endings = [
-  { move: "failPayment", status: "FAILED" },
-  { move: "coverPayment", status: "COVERED" },
+  { operation: "failPayment", status: "FAILED" },
+  { operation: "coverPayment", status: "COVERED" },
 ] as const;
 const cases = engines.flatMap((engine) => endings.map((ending) => ({ engine, ...ending })));
 
 test.each(cases)(
   "a payment that becomes $status is rolled back whole when one of its rows can't be written, on $engine",
-  async ({ engine, move, status }) => {
+  async ({ engine, operation, status }) => {
     await using deployment = await createDeployment(engine);
     const server = await deployment.start({ realNow: () => NOW });
     const acme = await createSandboxMerchant(server);
@@ -31,12 +31,12 @@ test.each(cases)(
 
     for (const type of [`payment.${status.toLowerCase()}`, "refund.terminal_failed"]) {
       const allowEvents = await refuseEvents(database.db, type);
-      const response = await acme.sandbox(move, { path: { paymentId } });
+      const response = await acme.sandbox(operation, { path: { paymentId } });
       await allowEvents();
 
       expect(response.status).toBe(500);
       expect(await read()).toEqual(before);
     }
-    expect((await acme.sandbox(move, { path: { paymentId } })).status).toBe(200);
+    expect((await acme.sandbox(operation, { path: { paymentId } })).status).toBe(200);
   },
 );

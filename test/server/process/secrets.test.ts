@@ -40,7 +40,7 @@ async function countAttempts({ database }: TestServer): Promise<number> {
   return (await query.executeTakeFirstOrThrow()).n;
 }
 
-describe("in production no secret is disclosed or stored in clear", () => {
+describe("a production server neither discloses nor stores in clear", () => {
   const production = forSuite(() => startProduction());
   let server: TestServer;
   const encryptionKey = randomBytes(32);
@@ -134,7 +134,7 @@ describe("in production no secret is disclosed or stored in clear", () => {
     expect(disclosed).toContain("webhook_attempts_total");
   });
 
-  test("nor does the log repeat text of customers or merchants", () => {
+  test("text of customers and merchants in its log", () => {
     const log = server.logLines.join("");
 
     expect(log).not.toContain(personal);

@@ -6,9 +6,9 @@ import {
   advanceByHours,
   advanceToNextDue,
   type Command,
+  changePayment,
   createPayment,
   issueRefund,
-  movePayment,
   refundUnknown,
   restart,
 } from "./model/commands.ts";
@@ -49,7 +49,7 @@ const newRefund = fc.record({
   reuse,
 });
 const refunds = newRefund.map(issueRefund);
-const move = fc.constantFrom("SETTLED", "FAILED", "COVERED");
+const laterStatus = fc.constantFrom("SETTLED", "FAILED", "COVERED");
 
 const commands = fc.commands(
   [
@@ -57,7 +57,7 @@ const commands = fc.commands(
     refunds,
     refunds,
     refunds,
-    fc.tuple(index, move, hoursAgo).map(([of, to, ago]) => movePayment(of, to, ago)),
+    fc.tuple(index, laterStatus, hoursAgo).map(([of, to, ago]) => changePayment(of, to, ago)),
     fc.nat(100).map(advanceByHours),
     fc.nat(4).map(advanceByBusinessDays),
     fc.boolean().map(advanceToNextDue),

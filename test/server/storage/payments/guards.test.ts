@@ -264,7 +264,7 @@ test("a server starts only where the database adds up refunds", async () => {
   await production.start();
 });
 
-test("a role or a database whose settings let triggers rest or change statements gets the same refunds", async () => {
+test("settings of a role or a database that switch triggers off or change the meaning of statements change no refund", async () => {
   await using production = await startProduction();
   const { url } = production;
   const name = new URL(url).pathname.slice(1);

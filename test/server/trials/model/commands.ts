@@ -153,7 +153,7 @@ export function refundUnknown(): Command {
 const CALLS = { SETTLED: "settlePayment", FAILED: "failPayment", COVERED: "coverPayment" } as const;
 
 /** Changes the status of an original payment, or tries to. */
-export function movePayment(of: number, to: keyof typeof CALLS, hoursAgo: number): Command {
+export function changePayment(of: number, to: keyof typeof CALLS, hoursAgo: number): Command {
   return command(`${CALLS[to]} ${of} ${hoursAgo}h`, async (model, real) => {
     const payment = pick(paymentsOf(model), of);
     if (!payment) return;

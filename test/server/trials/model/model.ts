@@ -108,7 +108,7 @@ export function transitionOriginal(
   }
   for (const refund of liveRefundsOf(model, payment.id)) {
     refund.errorCode = to === "FAILED" ? "CUSTOMER_NOT_DEBITED" : "PAYMENT_COVERED";
-    moveRefund(model, refund, "TERMINAL_FAILED");
+    changeRefund(model, refund, "TERMINAL_FAILED");
   }
 }
 
@@ -117,11 +117,11 @@ export function advanceTo(model: Model, now: number): void {
   model.now = now;
   for (const refund of refundsOf(model)) {
     const due = refund.status === "PENDING" ? dueOf(model, refund) : null;
-    if (due !== null && due <= now) moveRefund(model, refund, "AUTHORIZED");
+    if (due !== null && due <= now) changeRefund(model, refund, "AUTHORIZED");
   }
 }
 
-function moveRefund(model: Model, refund: ModelRefund, status: RefundStatus): void {
+function changeRefund(model: Model, refund: ModelRefund, status: RefundStatus): void {
   refund.status = status;
   refund.history.push({ status, at: model.now });
 }

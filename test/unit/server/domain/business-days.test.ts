@@ -143,6 +143,7 @@ test.each([
   ["2026-12-01", ["Thanksgiving Day"]],
   ["2027-01-06", ["New Year's Day"]],
   ["2026-11-27", ["Thanksgiving Day"]],
+  ["2026-12-02", []],
 ])("the wait for a refund that is due on %s is longer by %j", (due, names) => {
   expect(holidaysBefore(eastern(`${due}T00:00:00`))).toEqual(names);
 });

@@ -16,6 +16,7 @@ test.each([
   const ids = Array.from({ length: 1_000 }, create);
 
   expect(new Set(ids).size).toBe(ids.length);
+  expect(new Set(ids.map((id) => id.slice(-12))).size).toBe(ids.length); // their random ends
   expect([...ids].sort()).toEqual(ids);
   for (const id of ids) expect(id).toMatch(new RegExp(`^${prefix}_[0-9a-f-]{36}$`));
 });
