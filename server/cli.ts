@@ -3,7 +3,7 @@ import { isPackaged } from "./config/environment.ts";
 import { defineProgram, defineServe, settingsOf } from "./process/command-line.ts";
 import { runServer } from "./process/run.ts";
 
-const NAME = isPackaged ? "npx --no @refund-contract/server" : "npm run start:production --";
+const NAME = isPackaged ? "npx --no-install @refund-contract/server" : "npm run start:production --";
 
 const program = defineServing(NAME, "Starts the server of production on DATABASE_URL.")
   .enablePositionalOptions()

@@ -26,7 +26,7 @@ export function toAmount(input: AmountInput): Amount {
   const { currency, cents } = read(input);
   if (currency !== "USD") throw new InvalidAmountError(`the currency is USD, not ${currency}.`);
   if (cents <= 0) throw new InvalidAmountError("it is not more than 0.");
-  if (cents > MAX_CENTS) throw new InvalidAmountError("it is more than 9999999999.99 dollars.");
+  if (cents > MAX_CENTS) throw new InvalidAmountError("it is more than 9999999999.99.");
   // The double nearest to the two decimals: JSON uses the shortest text of a number, and so writes exactly these digits.
   return { currency, value: cents / 100 };
 }

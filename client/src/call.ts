@@ -72,6 +72,9 @@ export function createCall(client: ClientOptions): Call {
   const api = createFetchClient<paths>({
     baseUrl,
     headers: { Accept: "application/json" },
+    // Programs without types pass whole amounts as bigints, which JSON has no form for.
+    bodySerializer: (body) =>
+      JSON.stringify(body, (_, value) => (typeof value === "bigint" ? Number(value) : value)),
     // Following redirects is unsafe: a 301 would turn the call into a GET, and a 308 would disclose the token to its target.
     redirect: "manual",
   });

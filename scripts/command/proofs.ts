@@ -3,7 +3,7 @@ export const PROOFS = {
   bench: { file: "test/proofs/bench/bench.ts", description: "Runs the benchmarks." },
   certify: {
     file: "test/certify/cli.ts",
-    description: "Examines a merchant's system, as `npx --no @refund-contract/certify` does.",
+    description: "Examines a merchant's system, as `npx --no-install @refund-contract/certify` does.",
   },
   engines: {
     file: "test/proofs/engines/engines.ts",

@@ -71,4 +71,6 @@ export function port(name: string, text: string): number {
 export const isPackaged = import.meta.url.endsWith(".js");
 
 /** The operators' command, as messages name it. */
-export const ADMIN_COMMAND = isPackaged ? "npx --no @refund-contract/server admin" : "npm run admin --";
+export const ADMIN_COMMAND = isPackaged
+  ? "npx --no-install @refund-contract/server admin"
+  : "npm run admin --";

@@ -9,7 +9,7 @@ const MANIFEST = new URL(isPackaged ? "../../../package.json" : "../../package.j
 export const VERSION: string = JSON.parse(readFileSync(MANIFEST, "utf8")).version;
 
 /**
- * Begins the definition of a command, such as `npx --no @refund-contract/sandbox`. Its help comes from the definition: `--help`
+ * Begins the definition of a command, such as `npx --no-install @refund-contract/sandbox`. Its help comes from the definition: `--help`
  * prints it and exits with 0; an unknown option, a missing value or a bad one prints the error and the help, and exits with 2.
  */
 export function defineProgram(name: string, description: string): Command {

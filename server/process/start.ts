@@ -130,7 +130,7 @@ async function startParts(
     onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
     onWritesChange: (reason) =>
       reason
-        ? logger.error({ err: reason }, "the database refuses writes; not ready until it takes them")
+        ? logger.error({ err: reason }, "the database refuses writes, so this server is not ready")
         : logger.info("the database takes writes again"),
   });
   running.database = { stop: database.close };

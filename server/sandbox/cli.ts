@@ -11,7 +11,7 @@ import { greet } from "./greeting.ts";
 import { nameSettings, readOwnEnvironment, readTomorrowSeed, settingName } from "./settings.ts";
 
 const program = defineServe(
-  isPackaged ? "npx --no @refund-contract/sandbox" : "npm start --",
+  isPackaged ? "npx --no-install @refund-contract/sandbox" : "npm start --",
   "Starts a sandbox of refunds and webhooks, with docs and a console.",
   settingName,
 )

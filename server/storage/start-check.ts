@@ -1,11 +1,6 @@
 import { sql } from "kysely";
 import { createPaymentId, createRefundId } from "../domain/ids.ts";
-import {
-  explainStartError,
-  FEW_CONNECTIONS,
-  MOST_CONNECTIONS,
-  StoreStartError,
-} from "./database/start-error.ts";
+import { explainStartError, StoreStartError } from "./database/start-error.ts";
 import type { Db } from "./database/tables.ts";
 import { isUnavailable } from "./database/unavailable.ts";
 import { insertFixtures } from "./fixtures.ts";
@@ -40,16 +35,6 @@ export async function tryRefund(db: Db): Promise<void> {
       .execute()
       .catch(() => {});
   }
-}
-
-/** @throws StoreStartError where a limit would make calls fail as soon as several are under way */
-export async function requireConnections(db: Db): Promise<void> {
-  const { rows } = await sql<{ most: number }>`
-    select least(
-      (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user and not rolsuper),
-      (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
-      current_setting('max_connections')::integer) as most`.execute(db);
-  if (rows.some(({ most }) => most < MOST_CONNECTIONS)) throw new StoreStartError(FEW_CONNECTIONS);
 }
 
 /** Returns whether the user of the database may try it: a role that may only add refunds can't make the payment for it. */

@@ -7,7 +7,7 @@ import type { Database } from "./database/database.ts";
 import { requireGuards } from "./database/payment-guards.ts";
 import { distributed } from "./distributed.ts";
 import { authorizeDue, type DueOptions, type DueRun } from "./payments/due-refunds.ts";
-import { requireConnections, tryRefund } from "./start-check.ts";
+import { tryRefund } from "./start-check.ts";
 import type { EncryptionKeys } from "./webhooks/secrets.ts";
 import { openEncryptionKeys } from "./webhooks/secrets.ts";
 
@@ -44,7 +44,6 @@ export async function prepareStore(
 ): Promise<PreparedStore> {
   const { mode } = config;
   const store = await openStore(database);
-  if (!database.embedded) await requireConnections(database.background);
   requireGuards(await store.findMissingTriggers());
   if (!(await isDistributed(database))) await tryRefund(database.background);
   // In production nothing advances the clock. A statement here would take a connection from calls, also for background work.

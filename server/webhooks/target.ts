@@ -33,8 +33,14 @@ export function findTargetError(text: string, policy: TargetPolicy): string | un
   if (url.port === "0") return "must not name port 0";
   // An https address is checked as in production, so that a merchant's mistake shows.
   const isAsInProduction = policy.allowPrivate === "names and http" && url.protocol === "https:";
-  return findHostError(url.hostname, isAsInProduction ? { ...policy, allowPrivate: false } : policy);
+  const error = findHostError(url.hostname, isAsInProduction ? { ...policy, allowPrivate: false } : policy);
+  const isPrivate = error && !findHostError(url.hostname, { ...policy, allowPrivate: true });
+  if (!isPrivate || !policy.allowLocal) return error;
+  return `${error}${policy.allowPrivate ? "; with http:// the sandbox delivers there" : FORBIDDEN_BY_SETTING}`;
 }
+
+/** Only a sandbox can be set to allow private addresses. */
+const FORBIDDEN_BY_SETTING = "; WEBHOOK_ALLOW_PRIVATE=false forbids private ones";
 
 function findHostError(hostname: string, policy: TargetPolicy): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
@@ -97,13 +103,10 @@ type Addresses = readonly [LookupAddress, ...LookupAddress[]];
 function vetAddresses([first, ...others]: readonly LookupAddress[], policy: TargetPolicy): Addresses {
   if (!first) throw new ForbiddenAddressError("the host has no address");
   const addresses = [first, ...others] as const;
-  const allowed = addresses.every(({ address }) => isIP(address) !== 0 && isAllowedAddress(address, policy));
-  if (!allowed)
-    throw new ForbiddenAddressError(`the host has an address that is not public${hintOf(policy)}`);
-  return addresses;
-}
-
-/** Only a sandbox can be set to allow private addresses. */
-function hintOf({ allowLocal, allowPrivate }: TargetPolicy): string {
-  return allowLocal && !allowPrivate ? "; WEBHOOK_ALLOW_PRIVATE=false forbids private ones" : "";
+  const isAllowed = addresses.every(
+    ({ address }) => isIP(address) !== 0 && isAllowedAddress(address, policy),
+  );
+  if (isAllowed) return addresses;
+  const hint = policy.allowLocal && !policy.allowPrivate ? FORBIDDEN_BY_SETTING : "";
+  throw new ForbiddenAddressError(`the host has an address that is not public${hint}`);
 }

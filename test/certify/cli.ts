@@ -7,7 +7,7 @@ import { endHooks } from "./hooks.ts";
 import { type Command, readCommand } from "./options.ts";
 import { examineReceiver } from "./receiver/examine-receiver.ts";
 
-const NAME = isPackaged ? "npx --no @refund-contract/certify" : "npm run proof -- certify";
+const NAME = isPackaged ? "npx --no-install @refund-contract/certify" : "npm run proof -- certify";
 
 await runCommand((signal) => run(readCommand(process.argv.slice(2), NAME), signal));
 

@@ -78,6 +78,8 @@ test("a custom fetch sends the request, also where the address ends with a slash
   const body = refundOf("pay_settled");
 
   expect((await client.issueRefund(body)).status).toBe(201);
+  const amount = { currency: "USD" as const, value: 1n as unknown as number };
+  expect((await client.issueRefund({ ...refundOf("pay_settled"), amount })).status).toBe(201);
 
   const [request] = sent;
   expect(request).toMatchObject({ method: "POST", url: `${server.url}/v1/refunds` });

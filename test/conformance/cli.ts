@@ -9,7 +9,7 @@ import { type ConformReport, runConformance } from "./run-conformance.ts";
 const NAME =
   process.env.npm_lifecycle_event === "conform"
     ? "npm run conform --"
-    : "npx --no @refund-contract/conformance";
+    : "npx --no-install @refund-contract/conformance";
 
 // Ends with 0 when nothing failed, 1 when something failed, and 2 when it can't run.
 await runCommand((signal) => run({ ...readOptions(process.argv.slice(2), NAME), signal }));

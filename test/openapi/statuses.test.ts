@@ -79,7 +79,7 @@ const REACHED: Record<OperationId, Record<string, Reach>> = {
     detailsMissing: subscription({ subscriptionDetails: { type: "CATEGORY" } }),
     detailsNotAList: subscription({ subscriptionDetails: { type: "CATEGORY", details: "PAYMENT" } }),
     unknownEvent: subscription({ subscriptionDetails: { type: "EVENT", details: ["refund.done"] } }),
-    privateAddress: subscription({ url: "https://10.0.0.7/webhooks" }),
+    privateAddress: subscription({ url: "https://169.254.0.7/webhooks" }),
     subscriptionLimit: subscribeTooOften,
   },
 };

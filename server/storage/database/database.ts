@@ -4,6 +4,7 @@ import { openEmbedded, watchFolder } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
 import { type FindPassword, findPasswordIn } from "./passwords.ts";
 import {
+  countForCalls,
   createPool,
   createPreparedRunner,
   type Pool,
@@ -99,8 +100,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   try {
     if (databaseUrl === undefined) return await openPGlite(options);
     const findPassword = options.readDatabaseUrls && findPasswordIn(options.readDatabaseUrls);
-    await migratePostgres(databaseUrl, { findPassword, ...options });
-    return openPostgres(databaseUrl, { findPassword, ...options });
+    const size = await migratePostgres(databaseUrl, { findPassword, ...options });
+    return openPostgres(databaseUrl, { findPassword, ...options }, size);
   } catch (error) {
     throw explainStartError(error);
   }
@@ -115,16 +116,21 @@ export function openUnmigrated(
   return { db, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
-/** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
+/**
+ * Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates.
+ * @returns how many connections calls may have
+ */
 async function migratePostgres(
   databaseUrl: string,
   { findPassword, migrations }: OpenOptions,
-): Promise<void> {
+): Promise<number> {
   const pool = createPool(databaseUrl, { findPassword });
   const db = toDb(pool);
   try {
     await refuseTransactionPooling(pool);
+    const forCalls = await countForCalls(pool);
     await migrateBesideOthers(db, migrations);
+    return forCalls;
   } finally {
     await db.destroy();
   }
@@ -141,10 +147,10 @@ export function toPoolOptions(options: OpenOptions): Readonly<Record<"db" | "bac
   };
 }
 
-function openPostgres(databaseUrl: string, options: OpenOptions): Database {
+function openPostgres(databaseUrl: string, options: OpenOptions, size: number): Database {
   const { findPassword, onConnectionError = () => {}, onWritesChange = () => {} } = options;
   const usage = toPoolOptions(options);
-  const pool = createPool(databaseUrl, usage.db);
+  const pool = createPool(databaseUrl, { ...usage.db, size });
   const backgroundPool = createPool(databaseUrl, usage.background);
   const prepared = createPreparedRunner();
   const run: RunStatement = (runner, text, values) =>

@@ -4,6 +4,7 @@ import pg from "pg";
 import { createSocket } from "../../async/shared-lookup.ts";
 import { ConfigError } from "../../config/environment.ts";
 import { clientWith, type FindPassword } from "./passwords.ts";
+import { FEW_CONNECTIONS, StoreStartError } from "./start-error.ts";
 import { isReadOnly, isSilence } from "./unavailable.ts";
 
 export type PoolOptions = {
@@ -123,6 +124,25 @@ export async function refuseTransactionPooling(pool: Pool): Promise<void> {
   throw new ConfigError(
     "DATABASE_URL leads to a pooler that gives each transaction another connection, where time limits and LISTEN don't hold: set pool_mode = session in PgBouncer, or connect directly.",
   );
+}
+
+/** Of one server, besides those for calls: 6 for background work, 2 to listen and 2 for probes. */
+const BESIDE_CALLS = 10;
+const LEAST_FOR_CALLS = 2;
+
+/**
+ * How many connections calls may have: as many as usual, or what the limits of a small database leave of them.
+ * @throws StoreStartError where they leave too few
+ */
+export async function countForCalls(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ most: number }>(`
+    select least(
+      (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user and not rolsuper),
+      (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+      current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer) as most`);
+  const left = (rows[0]?.most ?? 0) - BESIDE_CALLS;
+  if (left < LEAST_FOR_CALLS) throw new StoreStartError(FEW_CONNECTIONS);
+  return Math.min(left, DEFAULTS.size);
 }
 
 async function readBackend(client: pg.PoolClient): Promise<number | undefined> {

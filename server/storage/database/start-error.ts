@@ -5,10 +5,8 @@ export class StoreStartError extends Error {
   override readonly name = "StoreStartError";
 }
 
-/** Of one server: 20 for calls, 6 for background work, 2 to listen and 2 for probes. */
-export const MOST_CONNECTIONS = 30;
-
-export const FEW_CONNECTIONS = `The database has too few connections for a server, which takes up to ${MOST_CONNECTIONS}: raise the connection limit of the user of DATABASE_URL or of the database, or max_connections.`;
+export const FEW_CONNECTIONS =
+  "The database has too few connections for a server, which needs 12 and uses up to 30: raise the connection limit of the user of DATABASE_URL or of the database, or max_connections.";
 
 export const NO_SCHEMA =
   "The schema that search_path names does not exist. Create it: create schema refunds. Or correct search_path in DATABASE_URL, or as a setting of the role or the database.";

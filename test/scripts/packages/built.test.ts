@@ -145,7 +145,7 @@ describe("the commands of the packages", { timeout: 60_000 }, () => {
     expect(unknown).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringContaining("npx --no @refund-contract/"),
+      stderr: expect.stringContaining("npx --no-install @refund-contract/"),
     });
     sandbox.kill("SIGTERM");
     expect(await sandbox.exit).toMatchObject({ code: 0, stderr: "" });

@@ -81,7 +81,7 @@ describe("a server whose database is read-only", () => {
 
     expect([refused, repeated]).toEqual([Array(30).fill(503), [201, 201, 201]]);
     expect(changesOf(server)).toEqual([
-      "the database refuses writes; not ready until it takes them",
+      "the database refuses writes, so this server is not ready",
       "the database takes writes again",
     ]);
   });

@@ -50,7 +50,7 @@ describe("an amount", () => {
     [0, "it is not more than 0."],
     [{ cents: -1 }, "it is not more than 0."],
     ["-1.00", "it is not more than 0."],
-    [{ cents: 1_000_000_000_000 }, "it is more than 9999999999.99 dollars."],
+    [{ cents: 1_000_000_000_000 }, "it is more than 9999999999.99."],
   ])("of %o is refused with the reason", (input, why) => {
     expect(literalOf(input)).toBe(`amount: ${why}`);
   });

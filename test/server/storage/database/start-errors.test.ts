@@ -103,7 +103,7 @@ test("a database in another encoding is refused, and named", async () => {
 });
 
 test.each([
-  ["connection limit 29", /^The database has too few connections/],
+  ["connection limit 11", /^The database has too few connections.*needs 12/],
   ["set default_transaction_read_only = on", /^The database is read-only/],
   ["set search_path = nowhere", /^The schema that search_path names does not exist/],
 ])("a database with %s is refused, with what to correct", async (setting, sentence) => {

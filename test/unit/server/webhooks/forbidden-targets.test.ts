@@ -31,13 +31,14 @@ const optionsOf = (policy: TargetPolicy): SendOptions => ({
 const DELIVERY = { headers: {}, body: "{}" };
 const NOT_PUBLIC = "the host has an address that is not public";
 const OF_SANDBOX = "; WEBHOOK_ALLOW_PRIVATE=false forbids private ones";
+const NO_PUBLIC_HOST = "the url must have a public host";
 
 describe("a target that is not allowed is never connected to", () => {
   test.each<[policy: TargetPolicy, target: string, error: string]>([
     // Literal addresses; all ways to write them are tested with the policy itself.
     [PRODUCTION, "http://127.0.0.1", "the url must begin with https://"],
-    [PRODUCTION, "https://2130706433", "the url must have a public host; 127.0.0.1 is not a public address"],
-    [SANDBOX, "http://10.0.0.1", `the url must have a public host; 10.0.0.1 is not a public address`],
+    [PRODUCTION, "https://2130706433", `${NO_PUBLIC_HOST}; 127.0.0.1 is not a public address`],
+    [SANDBOX, "http://10.0.0.1", `${NO_PUBLIC_HOST}; 10.0.0.1 is not a public address${OF_SANDBOX}`],
     // Names, which are resolved when connecting.
     ...Object.keys(NAMES)
       .filter((name) => name !== "empty.example.com")

@@ -58,11 +58,14 @@ describe("a webhook target", () => {
     },
   );
 
-  test("at a private address is taken over http alone in a sandbox without settings", () => {
+  test("at a private address is taken over http alone in a sandbox without settings, which the message says", () => {
     const policy: TargetPolicy = { allowLocal: true, allowPrivate: "names and http" };
 
     expect(findTargetError("http://172.18.0.7/", policy)).toBeUndefined();
-    expect(findTargetError("https://172.18.0.7/", policy)).toMatch(/not a public address$/);
+    expect(findTargetError("https://172.18.0.7/", policy)).toMatch(/not a public address; with http:/);
+    expect(findTargetError("https://169.254.169.254/", policy)).toMatch(/not a public address$/);
+    expect(findTargetError("http://10.0.0.1/", SANDBOX)).toMatch(/WEBHOOK_ALLOW_PRIVATE=false/);
+    expect(findTargetError("https://10.0.0.1/", PRODUCTION)).toMatch(/not a public address$/);
     expect(isAllowedAddress("172.18.0.7", policy)).toBe(true);
     expect(isAllowedAddress("169.254.169.254", policy)).toBe(false);
   });
