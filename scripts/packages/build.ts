@@ -5,6 +5,7 @@ import { rolldown } from "rolldown";
 import { toJson } from "../../openapi/document/generated.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
+import { ensureCluster } from "../start/prepare-cluster.ts";
 import { BUNDLED_IMPORTS, buildBundled, toBundled } from "./bundled.ts";
 import { emitTypes } from "./declarations.ts";
 import { OLDEST_NODE, writeEntries } from "./entries.ts";
@@ -12,6 +13,9 @@ import { writeShrinkwrap } from "./shrinkwrap.ts";
 import type { PackageSource } from "./sources.ts";
 
 const TARGET = `node${OLDEST_NODE}`;
+
+/** Where the embedded store looks for the files of a new one. */
+const CLUSTER = "server/storage/database/cluster.tgz";
 
 /** Left out of packages, because neither browsers nor servers read it. */
 const LEFT_OUT = /\/sources\.sha256$/;
@@ -35,9 +39,10 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
         toJson(await readFile(join(ROOT, path), "utf8")),
       );
   }
-  for (const [from, to] of Object.entries(source.copies ?? {})) {
-    await cp(join(ROOT, from), join(dist, to));
-    await writeFile(join(dist, dirname(to), LICENCES_FILE), await licencesOf([join(ROOT, from)]));
+  if (source.cluster) {
+    await cp(await ensureCluster(), join(dist, CLUSTER));
+    const licences = await licencesOf([join(ROOT, "node_modules/@electric-sql/pglite-prepopulatedfs/dist")]);
+    await writeFile(join(dist, dirname(CLUSTER), LICENCES_FILE), licences);
   }
   await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
   await cp(join(ROOT, source.folder, "README.md"), join(folder, "README.md"));

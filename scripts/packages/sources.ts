@@ -12,8 +12,8 @@ export type PackageSource = {
   readonly files: readonly string[];
   /** Folders that are shipped beside the modules, and their names in the package. */
   readonly shipped?: Readonly<Record<string, string>>;
-  /** Files of other packages, and where the modules read them. */
-  readonly copies?: Readonly<Record<string, string>>;
+  /** Whether its embedded store is made of a prepared one. */
+  readonly cluster?: boolean;
   /** Packages that are built in, because npm would install many times what is used of them. */
   readonly bundled?: readonly string[];
   /** Whether npm has to install exactly what this project is tested with, because the package handles money. */
@@ -25,11 +25,6 @@ export type PackageSource = {
 const CONTRACTS = "openapi/generated/*.yaml";
 const DOCS = "docs/dist/**/*.*";
 
-const PREPARED_CLUSTER = {
-  "node_modules/@electric-sql/pglite-prepopulatedfs/dist/prepopulatedfs.tgz":
-    "server/storage/database/prepopulatedfs.tgz",
-};
-
 /** The packages beside the client, which TypeScript alone builds because it runs in browsers, too. */
 export const PACKAGES = {
   sandbox: {
@@ -37,7 +32,7 @@ export const PACKAGES = {
     modules: ["server/sandbox/cli.ts", "server/sandbox/index.ts"],
     typed: ["server/sandbox/index.ts"],
     files: [CONTRACTS, DOCS, "server/sandbox/console/dist/*"],
-    copies: PREPARED_CLUSTER,
+    cluster: true,
     bundled: [
       "@18f/us-federal-holidays",
       "@prometheus-io/client",
@@ -77,7 +72,7 @@ export const PACKAGES = {
     folder: "test/certify",
     modules: ["test/certify/cli.ts"],
     files: [CONTRACTS, "docs/{interface,decisions,guides/{receiving-webhooks,refunds-step-by-step}}.md"],
-    copies: PREPARED_CLUSTER,
+    cluster: true,
   },
 } satisfies Record<string, PackageSource>;
 

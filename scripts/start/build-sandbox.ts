@@ -1,17 +1,19 @@
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { cp, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { secondsSince } from "../command/command.ts";
 import { ROOT } from "../command/root.ts";
 import { ensureConsole } from "../console/build-console.ts";
+import { ensureCluster } from "./prepare-cluster.ts";
 
 /** How many builds are kept, because a running sandbox may still load parts of an earlier one. */
 const KEPT = 4;
 
-/** Builds the console, and the sandbox with the packages that it uses into a folder that does not exist yet. */
+/** Builds the console, and the sandbox with the packages and the prepared store that it uses into a folder that does not exist yet. */
 export async function buildSandbox(folder: string): Promise<void> {
   await ensureConsole();
+  const cluster = ensureCluster();
   const start = performance.now();
   const build = await rolldown({
     cwd: ROOT,
@@ -25,6 +27,7 @@ export async function buildSandbox(folder: string): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   await build.write({ dir: draft, format: "esm", entryFileNames: "[name].js" });
   await build.close();
+  await cp(await cluster, join(draft, "cluster.tgz"));
   // Another start may have been faster.
   await rename(draft, folder).catch(() => rm(draft, { recursive: true }));
   await removeOld(dirname(folder));
@@ -33,7 +36,8 @@ export async function buildSandbox(folder: string): Promise<void> {
 
 /** Lets a module find the files next to it, as if it had not been bundled. */
 function keepLocation(code: string, id: string) {
-  if (!code.includes("import.meta")) return null;
+  // The embedded store finds its prepared files in the folder of the build.
+  if (!code.includes("import.meta") || id.endsWith("/embedded.ts")) return null;
   return code
     .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
     .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)));

@@ -15,7 +15,7 @@ import { DataDirError, lockDataDir, unusable } from "./lock.ts";
 import { StoreStartError } from "./start-error.ts";
 import type { Db } from "./tables.ts";
 
-const CLUSTER_FOLDER = "postgres";
+export const CLUSTER_FOLDER = "postgres";
 
 /** The messages of Node, PostgreSQL and its WebAssembly runtime for a full disk. */
 const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
@@ -132,8 +132,8 @@ async function openInMemory(): Promise<Embedded> {
   stores += 1;
   inMemory ??= createInMemory();
   const pglite = await inMemory;
+  const schema = schemas === 0 ? "public" : `store_${schemas}`; // the first one may have its tables already
   schemas += 1;
-  const schema = `store_${schemas}`;
   let closed = false;
   const asOwn = <Result>(work: () => Promise<Result>) =>
     inTurn(async () => {
@@ -142,7 +142,7 @@ async function openInMemory(): Promise<Embedded> {
       current = schema;
       return work();
     });
-  await inTurn(() => pglite.exec(`create schema ${schema}`));
+  await inTurn(() => pglite.exec(`create schema if not exists ${schema}`));
   return {
     query: (...given) => asOwn(() => pglite.query(...given)),
     exec: (...given) => asOwn(() => pglite.exec(...given)),
@@ -151,9 +151,10 @@ async function openInMemory(): Promise<Embedded> {
     async close() {
       stores -= 1;
       const isLast = stores === 0;
-      if (isLast) inMemory = undefined; // an open one would keep the process alive
+      if (isLast) [inMemory, schemas] = [undefined, 0]; // an open one would keep the process alive
       await asOwn<unknown>(() => (isLast ? pglite.close() : pglite.exec(`drop schema ${schema} cascade`)));
       closed = true;
+      current = ""; // a next PostgreSQL begins anew
     },
     get closed() {
       return closed;
@@ -186,21 +187,19 @@ async function explainDamage(folder: string, cause: unknown): Promise<StoreStart
   );
 }
 
-const CLUSTER = "prepopulatedfs.tgz";
-
 /**
- * The files of an empty PostgreSQL, as a compressed archive. It was made in advance, because `initdb` in WebAssembly takes two
- * seconds. Our packages contain the file itself: the package that it comes from would also install another release of the database.
+ * The files of a PostgreSQL, as a compressed archive, because `initdb` in WebAssembly takes two seconds. A build has one with our
+ * tables beside it; migrations bring any other one to the same form.
  */
 function preparedCluster(): string {
-  const own = fileURLToPath(new URL(CLUSTER, import.meta.url));
+  const own = fileURLToPath(new URL("cluster.tgz", import.meta.url));
   if (existsSync(own)) return own;
   const { resolve } = createRequire(import.meta.url);
-  return join(dirname(resolve("@electric-sql/pglite-prepopulatedfs")), CLUSTER);
+  return join(dirname(resolve("@electric-sql/pglite-prepopulatedfs")), "prepopulatedfs.tgz");
 }
 
 /**
- * Creates the files of an empty PostgreSQL in a folder that does not exist yet. They are written to a folder next to it,
+ * Creates the files of a new PostgreSQL in a folder that does not exist yet. They are written to a folder next to it,
  * which is then renamed, so that a killed process leaves no folder that looks complete.
  */
 async function createCluster(folder: string): Promise<void> {
