@@ -85,4 +85,4 @@ function raise(version: string, level: Level): string {
 }
 
 /** Below 0 when the first is older. */
-export const compareVersions = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });
+const compareVersions = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });
