@@ -6,9 +6,8 @@ import { toRefundView } from "../domain/events.ts";
 import { createRefundId } from "../domain/ids.ts";
 import { fromCents, toCents } from "../domain/money.ts";
 import { firstStatus, type Original } from "../domain/refunds.ts";
-import type { PaymentRecord, RefundRecord } from "../storage/payments/payment-record.ts";
+import type { NewRefund, PaymentRecord, RefundRecord } from "../storage/payments/payment-record.ts";
 import type { RefundQueue } from "../storage/payments/refund-queue.ts";
-import type { NewRefund } from "../storage/payments/refunds.ts";
 
 /** How often a request is decided again because other requests changed the payment, before it is refused. */
 const MAX_DECISIONS = 20;

@@ -8,6 +8,7 @@ import type { Db } from "../../server/storage/database/tables.ts";
 import { authorizeDue, type DueOptions, type DueRun } from "../../server/storage/payments/due-refunds.ts";
 import type {
   DebitRecord,
+  NewRefund,
   PaymentKey,
   PaymentRecord,
   RefundRecord,
@@ -17,12 +18,7 @@ import type { ChangedRefund } from "../../server/storage/payments/payments.ts";
 import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
 import { publishPayouts } from "../../server/storage/payments/payouts.ts";
 import { createRefundQueue, type RefundQueue } from "../../server/storage/payments/refund-queue.ts";
-import {
-  type LoadedOriginal,
-  loadOriginals,
-  type NewRefund,
-  saveRefunds,
-} from "../../server/storage/payments/refunds.ts";
+import { type LoadedOriginal, loadOriginals, saveRefunds } from "../../server/storage/payments/refunds.ts";
 import { type Attempt, claimDeliveries } from "../../server/storage/webhooks/claims.ts";
 import { emitResourceEvent } from "../../server/storage/webhooks/events.ts";
 import { insertSubscription } from "../../server/storage/webhooks/subscriptions.ts";

@@ -1,6 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
-import type { OriginalStatus, RefundFailure, RefundStatus } from "../../domain/refunds.ts";
+import type {
+  FirstStatus,
+  Original,
+  OriginalStatus,
+  RefundFailure,
+  RefundStatus,
+} from "../../domain/refunds.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
 import { type Page, type PageOf, toPage } from "../webhooks/pages.ts";
@@ -49,22 +55,41 @@ export const PAYMENT_COLUMNS = sql`payment_id as "paymentId", merchant, kind, st
   refunded_cents as "refundedCents", settled_at as "settledAt", soft_descriptor as "softDescriptor",
   original_payment_id as "originalPaymentId", due_at as "dueAt", error_code as "errorCode", error_message as "errorMessage"`;
 
-/** The columns of a new refund besides `kind` and `sequence`, with their types. */
-export const REFUND_COLUMNS = {
-  payment_id: "text",
-  merchant: "text",
-  status: "text",
-  amount_cents: "bigint",
-  request_key: "text",
-  client_reference_id: "text",
-  soft_descriptor: "text",
-  original_payment_id: "text",
-  due_at: "timestamptz",
-  error_code: "text",
-  error_message: "text",
-  history: "jsonb",
-  created_at: "timestamptz",
+/** A refund as decided, with the original payment on which the decision was made. */
+export type NewRefund = {
+  readonly paymentId: string;
+  readonly merchant: string;
+  /** The original payment exactly as it was loaded for the decision. */
+  readonly original: Original;
+  readonly decision: FirstStatus;
+  readonly amountCents: number;
+  readonly requestKey: string;
+  readonly clientReferenceId: string | null;
+  readonly softDescriptor: string | null;
+  /** Kept with the refund's first event, so that it is removed and erased with it. */
+  readonly caller?: CallerIdentity;
+  /** Kept with each event of the refund (D33). */
+  readonly trace?: TraceContext | undefined;
+  /** The domain's time of the decision (D30). */
+  readonly now: Date;
 };
+
+/** The columns of a new refund besides `kind` and `sequence`: their types, and what they get. */
+export const REFUND_COLUMNS = {
+  payment_id: ["text", ({ paymentId }) => paymentId],
+  merchant: ["text", ({ merchant }) => merchant],
+  status: ["text", ({ decision }) => decision.paymentStatus],
+  amount_cents: ["bigint", ({ amountCents }) => amountCents],
+  request_key: ["text", ({ requestKey }) => requestKey],
+  client_reference_id: ["text", ({ clientReferenceId }) => clientReferenceId],
+  soft_descriptor: ["text", ({ softDescriptor }) => softDescriptor],
+  original_payment_id: ["text", ({ original }) => original.paymentId],
+  due_at: ["timestamptz", ({ decision }) => ("dueAt" in decision ? decision.dueAt : null)],
+  error_code: ["text", ({ decision }) => ("errorCode" in decision ? decision.errorCode : null)],
+  error_message: ["text", ({ decision }) => ("errorCode" in decision ? decision.errorMessage : null)],
+  history: ["jsonb", ({ decision, now }) => [{ status: decision.paymentStatus, at: now }]],
+  created_at: ["timestamptz", ({ now }) => now],
+} satisfies Record<string, [type: string, read: (refund: NewRefund) => unknown]>;
 
 /** The columns with what merchants wrote about their customers: operators can erase it. */
 export const CUSTOMER_TEXTS = [

@@ -3,8 +3,8 @@ import { createBatcher } from "../../async/batcher.ts";
 import { createBoundedQueue } from "../../async/bounded-queue.ts";
 import { noTimeLimit, type TimeLimit } from "../../domain/time-limit.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
-import type { PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
-import type { LoadedOriginal, NewRefund } from "./refunds.ts";
+import type { NewRefund, PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
+import type { LoadedOriginal } from "./refunds.ts";
 
 /** The statements for many refunds, of `refunds.ts`. */
 type RefundStatements = {

@@ -1,13 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
-import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import { categoryOf, refundEvent } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
-import { type FirstStatus, isRefundable, type Original } from "../../domain/refunds.ts";
-import type { TraceContext } from "../../domain/trace-context.ts";
+import { isRefundable, type Original } from "../../domain/refunds.ts";
 import type { Db, Value } from "../database/tables.ts";
 import { writeDeliveries } from "../webhooks/events.ts";
 import { isHeld } from "./holds.ts";
 import {
+  type NewRefund,
   PAYMENT_COLUMNS,
   type PaymentKey,
   type PaymentRecord,
@@ -70,25 +69,6 @@ export function toLoaded({
   return { original: found ? original : undefined, clockOffsetMs, held, receivers };
 }
 
-/** A refund as decided, with the original payment on which the decision was made. */
-export type NewRefund = {
-  readonly paymentId: string;
-  readonly merchant: string;
-  /** The original payment exactly as `loadOriginals` returned it. */
-  readonly original: Original;
-  readonly decision: FirstStatus;
-  readonly amountCents: number;
-  readonly requestKey: string;
-  readonly clientReferenceId: string | null;
-  readonly softDescriptor: string | null;
-  /** Kept with the refund's first event, so that it is removed and erased with it. */
-  readonly caller?: CallerIdentity;
-  /** Kept with each event of the refund (D33). */
-  readonly trace?: TraceContext | undefined;
-  /** The domain's time of the decision (D30). */
-  readonly now: Date;
-};
-
 /**
  * Saves refunds, their events and the deliveries of these by one statement; the database adds their amounts to the originals'
  * `refunded_cents`. Skips a refund whose decision no longer holds, or whose requestKey is used, even by an earlier one of these.
@@ -121,49 +101,33 @@ export function toRefundRows(refunds: readonly NewRefund[]) {
 }
 
 function toRow(refund: NewRefund) {
-  const { paymentId, merchant, original, decision, amountCents, requestKey, clientReferenceId, now } = refund;
+  const { merchant, original, decision, now } = refund;
   const status = decision.paymentStatus;
-  const failure = decision.paymentStatus === "TERMINAL_FAILED" ? decision : null;
-  const dueAt = decision.paymentStatus === "PENDING" ? decision.dueAt : null;
-  const originalPaymentId = original.paymentId;
+  const failure = status === "TERMINAL_FAILED" ? decision : null;
   const event = refundEvent(
-    { paymentId, status, clientReferenceId, originalPaymentId, amountCents, requestKey, failure },
+    { ...refund, status, originalPaymentId: original.paymentId, failure },
     { at: now, sequence: 1 },
   );
+  const columns = Object.entries(REFUND_COLUMNS).map(([name, [, read]]) => [name, read(refund)]);
   return {
-    payment_id: paymentId,
+    ...Object.fromEntries(columns),
     merchant,
-    status,
-    amount_cents: amountCents,
-    request_key: requestKey,
-    client_reference_id: clientReferenceId,
-    soft_descriptor: refund.softDescriptor,
-    due_at: dueAt?.toISOString() ?? null,
-    error_code: failure?.errorCode ?? null,
-    error_message: failure?.errorMessage ?? null,
-    history: [{ status, at: now.toISOString() }],
-    created_at: now.toISOString(),
-    original_payment_id: originalPaymentId,
     original_kind: original.kind,
     original_status: original.status,
-    original_settled_at: original.settledAt?.toISOString() ?? null,
-    refundable: isRefundable(original, amountCents),
+    original_settled_at: original.settledAt,
+    refundable: isRefundable(original, refund.amountCents),
     event_id: createEventId(),
     event_type: event.type,
     event_payload: event.payload,
     caller: refund.caller ?? null,
     trace: refund.trace ?? null,
-  } satisfies Record<keyof typeof REFUND_COLUMNS | (string & {}), unknown>;
+  };
 }
 
-const columnNames = Object.keys(REFUND_COLUMNS);
+const columnNames = Object.keys(REFUND_COLUMNS) as (keyof typeof REFUND_COLUMNS)[];
 const NEW_COLUMNS = sql.raw(columnNames.join(", "));
 const NEW_VALUES = sql.raw(columnNames.map((name) => `s.${name}`).join(", "));
-const TYPED_COLUMNS = sql.raw(
-  Object.entries(REFUND_COLUMNS)
-    .map((column) => column.join(" "))
-    .join(", "),
-);
+const TYPED_COLUMNS = sql.raw(columnNames.map((name) => `${name} ${REFUND_COLUMNS[name][0]}`).join(", "));
 
 /** The same for all events of refunds. */
 const EVENT_CATEGORY = categoryOf("refund.pending");

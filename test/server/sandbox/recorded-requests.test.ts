@@ -60,9 +60,10 @@ describe("GET /sandbox/requests", () => {
       await (await fetch(`${server.url}${path}`, { method, headers })).text();
     await fetch(`${server.url}/v1/refund`, { method: "POST", headers: { Authorization: "Bearer unknown" } });
 
-    const items = (await list()).items.map(({ operation, path, status }) => [operation, path, status]);
-
-    expect(items).toEqual([
+    const seen = async () =>
+      (await list()).items.map(({ operation, path, status }) => [operation, path, status]);
+    // A request is recorded after its response.
+    await expect.poll(seen).toEqual([
       [null, "/refunds", 404],
       [null, "/v1/refunds", 405],
       [null, "/v1/refund", 404],

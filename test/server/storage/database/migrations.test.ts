@@ -46,12 +46,12 @@ describe.each(engines)("the tables on %s", (engine) => {
   });
 });
 
-/** Of the statements of each migration. Until the first release, one that changes gets its new sum here; afterwards none changes. */
+/** Of the statements of each released migration, which never changes. Before the first release, one that changes gets its new sum. */
 const SUMS = { "0001-initial-tables": "20f6f458b3812f47", "0002-feed-and-record": "39f60658cd24bf9c" };
 
-test.each(Object.entries(MIGRATIONS))(
-  "the migration %s has the statements that were committed",
-  async (name, migration) => {
+test.each(Object.entries(SUMS))(
+  "the released migration %s has the statements with which it was released",
+  async (name, released) => {
     const sum = createHash("sha256");
     const db = new Kysely({
       dialect: {
@@ -63,9 +63,9 @@ test.each(Object.entries(MIGRATIONS))(
       log: ({ query }) => void sum.update(query.sql.replaceAll(/\s+/g, " ")),
     });
 
-    await migration.up(db);
+    await MIGRATIONS[name]?.up(db);
 
-    expect({ [name]: sum.digest("hex").slice(0, 16) }).toEqual({ [name]: SUMS[name as keyof typeof SUMS] });
+    expect(sum.digest("hex").slice(0, 16)).toBe(released);
   },
 );
 
