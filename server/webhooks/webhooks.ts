@@ -82,6 +82,8 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const worker = new Worker({
     ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt, attempts: parts.attempts },
     realNow: clock.realNow,
+    // A turn on the embedded store takes as long as a statement, so few attempts in each would be too few.
+    attemptsATurn: embedded ? 32 : 8,
     onAccepted: (merchant) => dispatcher.noteAccepted(merchant),
     onRoom: (merchant, accepted) => dispatcher.noteRecorded(merchant, accepted),
   });

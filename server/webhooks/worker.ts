@@ -14,6 +14,8 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly encryptionKeys: EncryptionKeys;
   readonly store: Pick<Store, "recordAttempt" | "recordPace" | "releaseClaim">;
   readonly logger: Logger;
+  /** How many attempts of a merchant begin in one turn of the event loop: calls that arrive meanwhile wait for all of them. */
+  readonly attemptsATurn: number;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes attempts instead of the usual ones, as a sandbox does. */
@@ -34,9 +36,6 @@ const MAX_ATTEMPTS = 512;
 
 /** A merchant whose attempts fail this often in a second gets no more until the next: each failure costs others processor time. */
 const FAILURES_A_SECOND = 50;
-
-/** On the embedded store, a turn of the event loop takes as long as a statement; one attempt in each would be too few. */
-const ATTEMPTS_A_TURN = 8;
 
 /** Makes the attempts of claimed deliveries in this process, and records their results. */
 export class Worker {
@@ -170,10 +169,10 @@ export class Worker {
     onRoom(attempt.merchant, this.#accepted.delete(attempt.webhookId));
   }
 
-  /** The few attempts of a merchant that begin together do so in a turn of the event loop: a call would wait for all of them. */
+  /** Resolves in the turn of the event loop in which the next attempt of a merchant begins. */
   #turnOf(merchant: string): Promise<void> {
     const last = this.#turns.get(merchant);
-    if (last && last.begun < ATTEMPTS_A_TURN) {
+    if (last && last.begun < this.#parts.attemptsATurn) {
       last.begun += 1;
       return last.turn;
     }
