@@ -102,7 +102,7 @@ async function replaceTriggers(transaction: Db): Promise<void> {
   for (const { statement } of rows) await sql.raw(statement).execute(transaction);
   await sql`select constrain_payments()`.execute(transaction);
   // A later migration could not add some columns while there are functions of rows.
-  await sql`drop function keeps_terms, may_become, extends_history`.execute(transaction);
+  await sql`drop function may_become`.execute(transaction);
 }
 
 async function spread(transaction: Db, table: string): Promise<void> {

@@ -33,10 +33,9 @@ const fits = (row: string) => `(
           = case when ${row}status = 'TERMINAL_FAILED' then 2 else 0 end
       end) is true`;
 
-/** Raises the reason with which a trigger was created. */
 const refuse = `create function refuse_payment_change() returns trigger language plpgsql as $$
   begin
-    raise exception 'payment %: %', old.payment_id, tg_argv[0]
+    raise exception 'payment %: its terms never change, its history only grows, and its status can''t change in this way', old.payment_id
       using errcode = 'check_violation', table = tg_table_name, constraint = tg_name;
   end $$`;
 
@@ -102,64 +101,50 @@ const keepOriginals = `create function keep_originals() returns trigger language
     return null;
   end $$`;
 
-/** The payment's row is locked when it runs, so that no refund can be added until the change is committed. */
-const requireFailedRefunds = `create function require_failed_refunds() returns trigger language plpgsql as $$
+/**
+ * A payment that fails is locked when it runs, so that no refund can be added until the change is committed. Settlement locks the
+ * payment, too, and sets the due dates of its refunds.
+ */
+const fitOthers = `create function fit_others() returns trigger language plpgsql as $$
   begin
-    if exists (
+    if new.kind = 'DEBIT' and exists (
       select from payments where original_payment_id = new.payment_id and merchant = new.merchant
         and kind = 'REFUND' and status <> 'TERMINAL_FAILED'
-    ) then
-      raise exception 'payment %: its refunds have to fail before it', new.payment_id
-        using errcode = 'check_violation', table = tg_table_name, constraint = tg_name;
-    end if;
-    return new;
-  end $$`;
-
-/** Settlement locks the payment, which sets the due dates of its refunds. */
-const requireSettled = `create function require_settled() returns trigger language plpgsql as $$
-  begin
-    if not exists (
+    ) or new.kind = 'REFUND' and not exists (
       select from payments where payment_id = new.original_payment_id and merchant = new.merchant and settled_at is not null
     ) then
-      raise exception 'payment %: a refund is due only after its payment has settled', new.payment_id
+      raise exception 'payment %: it fails only after its refunds, and a refund is due only after its payment has settled', new.payment_id
         using errcode = 'check_violation', table = tg_table_name, constraint = tg_name;
     end if;
     return new;
   end $$`;
 
 /**
- * Whether a payment may change like this. Their bodies are parsed when they are created, so that they mean the same whatever the search
- * path of a session is.
+ * Whether a payment may change like this: its terms stay, its columns fit, its status has a transition, and its history grows. Its body is
+ * parsed when it is created, so that it means the same whatever the search path of a session is.
  */
-const conditions = [
-  `create or replace function keeps_terms(old payments, new payments) returns boolean language sql immutable begin atomic
+const mayBecome = `create or replace function may_become(old payments, new payments) returns boolean language sql immutable begin atomic
     select (old.payment_id, old.merchant, old.kind, old.amount_cents, old.request_key, old.original_payment_id, old.created_at)
       is not distinct from
-      (new.payment_id, new.merchant, new.kind, new.amount_cents, new.request_key, new.original_payment_id, new.created_at);
-    end`,
-  `create or replace function may_become(old payments, new payments) returns boolean language sql immutable begin atomic
-    select ${fits("new.")} and (old.status = new.status
+      (new.payment_id, new.merchant, new.kind, new.amount_cents, new.request_key, new.original_payment_id, new.created_at)
+      and ${fits("new.")} and (old.status = new.status
       or (old.status, new.status) in (
         ('PENDING', 'AUTHORIZED'), ('PENDING', 'TERMINAL_FAILED'), ('AUTHORIZED', 'TERMINAL_FAILED'),
         ('PROCESSING', 'SETTLED'), ('PROCESSING', 'FAILED'), ('SETTLED', 'FAILED'), ('SETTLED', 'COVERED'))
-      and (new.status <> 'AUTHORIZED' or new.due_at is not null));
-    end`,
-  `create or replace function extends_history(old payments, new payments) returns boolean language sql immutable begin atomic
-    select new.sequence between old.sequence and old.sequence + 1 and old.history is not distinct from
+      and (new.status <> 'AUTHORIZED' or new.due_at is not null))
+      and new.sequence between old.sequence and old.sequence + 1 and old.history is not distinct from
       case when old.status = new.status then new.history else new.history - -1 end; -- without its last entry
-    end`,
-];
+    end`;
 
 /**
  * A function makes the triggers, so that the owner can make them again after the tables were spread by Citus, which allows none; then it
- * also drops what `constrain_payments` has added. It makes their conditions, too, because these are dropped at times: PostgreSQL 15.20
- * refuses to add a column with a default to a table while functions use its rows, and where Citus makes a table anew, they go with the
- * old one.
+ * also drops what `constrain_payments` has added. It makes their condition, too, which Citus drops with a table that it makes anew, and
+ * migrations drop: PostgreSQL 15.20 refuses to add a column with a default to a table while functions use its rows.
  */
 const guard = `create function guard_payments() returns void language plpgsql
   set client_min_messages = warning as $$
   begin
-    ${conditions.join(";\n    ")};
+    ${mayBecome};
 
     create or replace trigger payments_add_refunds after insert on payments
       referencing new table as added for each statement execute function add_refunds();
@@ -170,26 +155,14 @@ const guard = `create function guard_payments() returns void language plpgsql
     create or replace trigger payments_sum before update of refunded_cents on payments for each row
       when (pg_trigger_depth() = 0 or not has_table_privilege('payments'::regclass, 'TRIGGER')) execute function keep_sum();
 
-    create or replace trigger payments_terms
-      before update of payment_id, merchant, kind, amount_cents, request_key, original_payment_id, created_at
-      on payments for each row when (not keeps_terms(old, new))
-      execute function refuse_payment_change('its terms never change');
+    create or replace trigger payments_change
+      before update of payment_id, merchant, kind, amount_cents, request_key, original_payment_id, created_at, status, settled_at, due_at,
+        error_code, error_message, history, sequence
+      on payments for each row when (not may_become(old, new)) execute function refuse_payment_change();
 
-    create or replace trigger payments_transition
-      before update of status, settled_at, due_at, error_code, error_message
-      on payments for each row when (not may_become(old, new))
-      execute function refuse_payment_change('its status can''t change in this way');
-
-    create or replace trigger payments_history before update of status, history, sequence on payments for each row
-      when (not extends_history(old, new))
-      execute function refuse_payment_change('its history only grows');
-
-    create or replace trigger payments_due before update of due_at on payments for each row
-      when (old.due_at is distinct from new.due_at) execute function require_settled();
-
-    create or replace trigger payments_failed before update of status on payments for each row
-      when (old.status <> new.status and new.status in ('FAILED', 'COVERED'))
-      execute function require_failed_refunds();
+    create or replace trigger payments_others before update of due_at, status on payments for each row
+      when (old.due_at is distinct from new.due_at or old.status <> new.status and new.status in ('FAILED', 'COVERED'))
+      execute function fit_others();
 
     alter table payments
       drop constraint if exists payment_fits,
@@ -224,8 +197,7 @@ export const paymentGuards = [
   addRefunds,
   keepSum,
   keepOriginals,
-  requireFailedRefunds,
-  requireSettled,
+  fitOthers,
   guard,
   paymentFits,
   constrain,
@@ -234,7 +206,7 @@ export const paymentGuards = [
   // A temporary table of another role must not replace theirs.
   `do $$ declare name text; begin
     foreach name in array array[
-      'add_refunds', 'keep_sum', 'keep_originals', 'require_failed_refunds', 'require_settled', 'guard_payments', 'constrain_payments'
+      'add_refunds', 'keep_sum', 'keep_originals', 'fit_others', 'guard_payments', 'constrain_payments'
     ] loop
       execute format('alter function %I() set search_path = %I, pg_temp', name, current_schema());
     end loop;
@@ -245,13 +217,10 @@ export const paymentGuards = [
 /** The triggers of the table `payments`, which `guard_payments()` creates where Citus does not spread it. */
 const PAYMENT_TRIGGERS = [
   "payments_add_refunds",
-  "payments_due",
-  "payments_failed",
-  "payments_history",
+  "payments_change",
   "payments_keep_originals",
+  "payments_others",
   "payments_sum",
-  "payments_terms",
-  "payments_transition",
 ] as const;
 
 /** The triggers of payments that are missing, or that somebody has switched off. */

@@ -47,7 +47,7 @@ describe.each(engines)("the tables on %s", (engine) => {
 });
 
 /** Of the statements of each released migration, which never changes. Before the first release, one that changes gets its new sum. */
-const SUMS = { "0001-initial-tables": "20f6f458b3812f47", "0002-feed-and-record": "39f60658cd24bf9c" };
+const SUMS = { "0001-initial-tables": "51287b1ee9317bc1", "0002-feed-and-record": "39f60658cd24bf9c" };
 
 test.each(Object.entries(SUMS))(
   "the released migration %s has the statements with which it was released",
@@ -71,7 +71,7 @@ test.each(Object.entries(SUMS))(
 
 /** PostgreSQL refuses a column with a default while functions use the rows of its table. */
 const ADD_NOTE = [
-  "drop function keeps_terms, may_become, extends_history cascade",
+  "drop function may_become cascade",
   "alter table payments add column note text not null default 'none'",
   "select guard_payments()",
 ];
