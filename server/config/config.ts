@@ -135,16 +135,18 @@ function refuseUnsafe(env: Environment): void {
     );
   }
   refuseUnverifiedTls(env);
-  const [option] = UNSAFE_OPTIONS.exec([env.NODE_OPTIONS, ...process.execArgv].join(" ")) ?? [];
+  // Node reads underscores as hyphens.
+  const options = [env.NODE_OPTIONS, ...process.execArgv].join(" ").replaceAll("_", "-");
+  const [option] = UNSAFE_OPTIONS.exec(options) ?? [];
   if (option !== undefined)
     throw new ConfigError(
       `NODE_OPTIONS must not have ${option} in production: it lets others in, or weakens what HTTP and TLS refuse.`,
     );
 }
 
-/** Of Node: an inspector, and what reads HTTP or TLS less strictly. */
+/** Of Node: an inspector, what writes memory or keys to files, and what reads HTTP or TLS less strictly. */
 const UNSAFE_OPTIONS =
-  /--(inspect[\w-]*|insecure-http-parser|tls-min-v1\.[01]|tls-cipher-list|http-parser=\S+|max-http-header-size|openssl-legacy-provider|force-fips=0)/;
+  /--(inspect[\w-]*|insecure-http-parser|tls-\S+|trace-tls|security-revert|http-parser=\S+|max-http-header-size|openssl-legacy-provider|heapsnapshot-signal)/;
 
 function highWaterMarkFile(file: string | undefined, production: boolean): string | undefined {
   if (!file) return undefined;

@@ -42,19 +42,28 @@ const MAX_PIPELINED = 16;
 const SLICE_BYTES = 512;
 /** A connection with more bytes behind a request whose response waits is closed. */
 const MAX_AHEAD_BYTES = 8_192;
+/** So many connections may have begun a head of more than a slice without ending it; further ones are closed. */
+const MAX_LONG_HEADS = 1_000;
 
 /**
  * Has Node parse what it reads in slices, and nothing more of a connection that has been closed meanwhile: of a whole chunk it would
  * make a thousand requests at once.
  */
-function readInSlices(socket: Socket, isWaiting: () => boolean): void {
+function readInSlices(socket: Socket, longHeads: Set<Socket>, latest: () => IncomingMessage | undefined) {
   const push = socket.push.bind(socket);
+  const isWaiting = () => latest()?.complete === true;
+  let unended = 0;
+  socket.once("close", () => longHeads.delete(socket));
   socket.push = (chunk: Buffer | null) => {
     let more = chunk === null && push(chunk);
     for (let at = 0; chunk && at < chunk.length && !socket.destroyed; at += SLICE_BYTES) {
       if (chunk.length - at > MAX_AHEAD_BYTES && isWaiting()) socket.destroy();
       else more = push(chunk.subarray(at, at + SLICE_BYTES));
     }
+    unended = latest() ? 0 : unended + (chunk?.length ?? 0);
+    if (unended <= SLICE_BYTES) longHeads.delete(socket);
+    else if (longHeads.size < MAX_LONG_HEADS) longHeads.add(socket);
+    else if (!longHeads.has(socket)) socket.destroy();
     return more;
   };
   socket.on("data", () => {}); // otherwise the bytes go to the parser without the socket
@@ -143,6 +152,7 @@ function createServerFor(
 ): Server {
   const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
   const waiting = new WeakMap<Socket, number>();
+  const longHeads = new Set<Socket>();
   const serve: RequestListener = (request, response) => {
     if (!request.socket.writable) return; // it has been refused already
     const { socket } = request;
@@ -186,9 +196,7 @@ function createServerFor(
       previous.response.once("close", () => refuseBrokenRequest(error, socket));
     else refuseBrokenRequest(error, socket);
   };
-  server.on("connection", (socket) =>
-    readInSlices(socket, () => latest.get(socket)?.request.complete === true),
-  );
+  server.on("connection", (socket) => readInSlices(socket, longHeads, () => latest.get(socket)?.request));
   server.on("clientError", refuse);
   refuseConnections(server, maxConnections, logRefusals(logger, "connection", "too many were open"));
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).

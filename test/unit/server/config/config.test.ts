@@ -151,7 +151,7 @@ describe("the settings", () => {
     ],
     WEBHOOK_ALLOW_PRIVATE: ["true"],
     NODE_TLS_REJECT_UNAUTHORIZED: ["0"],
-    NODE_OPTIONS: ["--inspect=0.0.0.0:9229", "--import x --insecure-http-parser", "--tls-min-v1.0"],
+    NODE_OPTIONS: ["--inspect=0.0.0.0:9229", "--import x --insecure_http-parser", "--tls-min-v1.0"],
   };
   test.each(pairsOf(IN_PRODUCTION))(
     "of production are refused with the name of the missing or unsafe one (%s=%s)",
