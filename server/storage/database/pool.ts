@@ -151,7 +151,14 @@ async function readBackend(client: pg.PoolClient): Promise<number | undefined> {
 }
 
 function toTypeParser(oid: number, format?: "text" | "binary") {
+  if (oid === pg.types.builtins.TIMESTAMPTZ) return toDate;
   return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
+}
+
+/** A time that JavaScript doesn't have, such as infinity, becomes its last one: a command that can't print one row would print no other. */
+function toDate(text: string): Date {
+  const date = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)(text);
+  return date instanceof Date && !Number.isNaN(date.getTime()) ? date : new Date(8.64e15);
 }
 
 /**

@@ -179,7 +179,7 @@ async function compareWaits(db: Db, range: IdRange): Promise<Difference[]> {
     select r.merchant, r.payment_id as id, o.settled_at as "settledAt", entry ->> 'at' as at,
       case when production then to_timestamp(f.position / 1000000.0) end as "publishedAt", production and exists (
         select from events e where e.resource_id = r.payment_id and e.merchant = r.merchant and e.type = 'refund.authorized'
-          and e.event_id < ${sql.raw(firstIdAt("evt_", "e.occurred_at - interval '1 minute'"))}) as ahead
+          and e.event_id < ${sql.raw(firstIdAt("evt_", "least(greatest(e.occurred_at, 'epoch'), '9999-12-31') - interval '1 minute'"))}) as ahead
     from payments r join payments o on o.payment_id = r.original_payment_id and o.merchant = r.merchant
     cross join lateral jsonb_array_elements(r.history) as entry
     cross join (select exists (select from deployment where mode = 'production') as production) as deployed
@@ -245,17 +245,20 @@ export async function findWrongStates(db: Db): Promise<string[]> {
 function compareDeliveries(range: IdRange): RawBuilder<Difference> {
   return sql<Difference>`
     select d.merchant, d.webhook_id as id, 'delivery' as what,
-      d.state || ' of ' || d.event_id || ' to ' || d.subscription_key || ' after ' || d.attempts as found,
+      d.state || ' of ' || d.event_id || ' to ' || d.subscription_key || ' after ' || d.attempts
+        || case when delayed then ', delayed for days' else '' end as found,
       coalesce(e.event_id, 'no event') || ', ' || coalesce(s.subscription_key, 'no subscription') || ', '
         || coalesce(tried.attempts, 0) || ' attempts' as expected
     from deliveries d
+    cross join lateral (select greatest(d.due_at, d.leased_until) > clock_timestamp() + interval '3 days'
+      and exists (select from deployment where mode = 'production') as delayed) as late
     left join events e on e.event_id = d.event_id and e.merchant = d.merchant
     left join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant
     left join (
       select webhook_id, merchant, count(*) as attempts, count(*) filter (where error is null) as successes
       from delivery_attempts where ${isIn(range, sql`webhook_id`)} group by webhook_id, merchant
     ) as tried on tried.webhook_id = d.webhook_id and tried.merchant = d.merchant
-    where ${isIn(range, sql`d.webhook_id`)} and (e.event_id is null or s.subscription_key is null
+    where ${isIn(range, sql`d.webhook_id`)} and (e.event_id is null or s.subscription_key is null or delayed
       or d.attempts > coalesce(tried.attempts, 0) or d.state = 'ENDED' and s.ended_at is null
       or coalesce(tried.successes, 0) = 0 and (d.state = 'DELIVERED'
         or d.state = 'EXHAUSTED' and coalesce(tried.attempts, 0) < ${RETRY_STEPS_MS.length + 1}::integer))`;

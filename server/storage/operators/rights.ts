@@ -192,7 +192,12 @@ export async function compareRights(db: Db): Promise<string[]> {
       union all
       select rolname || ': more than a plain role' from pg_roles r
       where rolname = any(${roles.map(({ role }) => role)}::text[]) and (rolsuper or rolcreaterole or rolcreatedb or rolbypassrls
-        or exists (select from pg_auth_members where member = r.oid))`.execute(db);
+        or exists (select from pg_auth_members where member = r.oid))
+      union all
+      select rolname || ': a setting of its own' from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
+      where rolname = any(${roles.map(({ role }) => role)}::text[]) and rolname <> ${`${word}_report`}`.execute(
+      db,
+    );
     const has = new Set(rows.map(({ right }) => right));
     const should = new Set(roles.flatMap(({ role, rights }) => toTexts(role, rights)));
     found.push(
