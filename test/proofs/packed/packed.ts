@@ -47,6 +47,7 @@ async function main(parent: string): Promise<void> {
   });
   await check("the sandbox is installed", async () => {
     await install(merchant, sandbox);
+    await runShell("npx --no-install @refund-contract/sandbox --help | grep -e --data-dir", merchant);
     // As `du` counts it: in whole blocks, folders included.
     const size = Number.parseInt(await run("du", ["-sm", "node_modules"], merchant), 10);
     if (size > MAX_INSTALLED_MB) throw new Error(`it takes ${size} MB, more than ${MAX_INSTALLED_MB}`);
