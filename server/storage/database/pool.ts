@@ -102,6 +102,8 @@ function toSessionSettings(statementMs = 0): string {
     set transform_null_equals = off;
     set standard_conforming_strings = on;
     set row_security = on;
+    set exit_on_error = off;
+    select set_config('transaction_timeout', '0', false) where current_setting('transaction_timeout', true) <> '0'; -- since 17
     select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`;
 }
 

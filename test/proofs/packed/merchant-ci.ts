@@ -2,17 +2,12 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
-import { READER_ENV, runProgram, runShell } from "../../helpers/process.ts";
+import { READER_ENV, runProgram } from "../../helpers/process.ts";
 import { check, expectSame } from "../checks.ts";
 
 /** The examples of the guide: the command that runs the tests and what has to be there. */
 const EXAMPLES: readonly Example[] = [
-  {
-    name: "vitest",
-    file: "refunds.test.mjs",
-    tests: "npx vitest run",
-    install: ["vitest@5.1.1"],
-  },
+  { name: "vitest", file: "refunds.test.mjs", tests: "npx vitest run", install: ["vitest@5.1.1"] },
   { name: "jest", file: "refunds.test.js", tests: "npx jest", install: ["jest@29.7.0"] },
   {
     name: "pytest",
@@ -38,29 +33,17 @@ export async function checkMerchantCi(
   { client, sandbox }: { client: string; sandbox: string },
 ): Promise<void> {
   for (const { name, file, tests, install, needs } of EXAMPLES) {
-    const missing =
-      needs &&
-      (await runShell(needs, folder).then(
-        () => undefined,
-        () => needs,
-      ));
-    if (missing) {
-      console.log(`- the guide's example for ${name}: not run, because this fails here: ${missing}`);
+    const isMissing = needs && (await runProgram(["sh", "-c", needs], { env: READER_ENV })).code !== 0;
+    if (isMissing) {
+      console.log(`- the guide's example for ${name}: not run, because this fails here: ${needs}`);
       continue;
     }
     const own = join(folder, name);
     await cp(join(ROOT, "docs/examples/ci", name), own, { recursive: true });
     const type = name === "jest" ? "commonjs" : "module";
     await writeFile(join(own, "package.json"), JSON.stringify({ private: true, type }));
-    const exec = () =>
-      runProgram(
-        ["sh", "-c", `npx --yes file:${sandbox} exec --bad-day lost-after,busy --require 201 -- ${tests}`],
-        {
-          cwd: own,
-          env: READER_ENV,
-          limitMs: LIMIT_MS,
-        },
-      );
+    const line = `npx --yes file:${sandbox} exec --bad-day lost-after,busy --require 201 -- ${tests}`;
+    const exec = () => runProgram(["sh", "-c", line], { cwd: own, env: READER_ENV, limitMs: LIMIT_MS });
     await check(`the guide's line for CI passes its example for ${name}`, async () => {
       if (install) await run("npm", ["install", "--prefer-offline", client, ...install], own);
       const { code, stdout, stderr } = await exec();

@@ -1,9 +1,8 @@
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
-import { ROOT } from "../../../scripts/command/root.ts";
 import { packPackages } from "../../../scripts/packages/pack.ts";
 import { run } from "../../../scripts/packages/run-program.ts";
 import { READER_ENV, runProgram, runShell, startServerProcess } from "../../helpers/process.ts";
@@ -63,12 +62,6 @@ async function main(parent: string): Promise<void> {
     await program.stop();
   });
   await useSandbox(merchant);
-  await check("the guide's test of Vitest passes", async () => {
-    await cp(join(ROOT, "docs/examples/refunds.vitest.test.mjs"), join(merchant, "refunds.vitest.test.mjs"));
-    const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-    await install(merchant, `vitest@${devDependencies.vitest}`);
-    await run("npx", ["vitest", "run", "refunds.vitest.test.mjs"], merchant);
-  });
   await checkMerchantCi(await openFolder(parent, "shop"), { client, sandbox });
 }
 

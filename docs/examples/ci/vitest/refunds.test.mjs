@@ -9,7 +9,7 @@ const {
   VITEST_POOL_ID,
 } = process.env;
 const accessToken = REFUNDS_SANDBOX_TOKENS.split(",")[Number(VITEST_POOL_ID) - 1]; // a merchant for each worker
-const client = createClient({ baseUrl, accessToken, timeoutMs: 1_000 });
+const client = createClient({ baseUrl, accessToken, attemptTimeoutMs: 1_000 });
 const statuses = new Map(); // your database: the latest event of each refund
 const store = (id, { sequence, status }) =>
   (statuses.get(id)?.sequence ?? 0) < sequence && statuses.set(id, { sequence, status });
