@@ -251,7 +251,7 @@ function at({ document, pointer, value }: Part, name: string): Part {
 }
 /** Whether both are the same, with all that they refer to. */
 const isSame = ([base, revision]: Pair) =>
-  base.value === revision.value && isUnaffected(revision.document, revision.value);
+  isDeepStrictEqual(base.value, revision.value) && isUnaffected(revision.document, revision.value);
 const inside = (pair: Pair, ...path: string[]): Pair => [path.reduce(at, pair[0]), path.reduce(at, pair[1])];
 
 /** What a comparison finds in the parts that either of the two has. Names with the same key mean the same. */

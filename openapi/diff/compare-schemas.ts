@@ -9,12 +9,14 @@ import { type Located, referred, unify } from "./read-schema.ts";
 
 type Pair = readonly [base: Located, revision: Located];
 export type SchemaUse = { readonly schemas: Pair; readonly use: Use };
-/** What is found in two schemas; those of their items and fields are compared later. */
+/** What is found in two schemas. Those of their items and fields are compared by themselves. */
 type Comparison = {
   readonly pair: Pair;
   readonly direction: Direction;
+  readonly uses: Use[];
   readonly findings: Omit<Finding, "uses">[];
-  readonly later: Pair[];
+  readonly parts: Pair[];
+  readonly holders: Comparison[];
   readonly seen: Set<unknown>;
 };
 
@@ -23,63 +25,44 @@ export const LISTED = 20;
 
 /**
  * Every difference between schemas that are used somewhere, rated by whom it affects. Keywords are rated one by one. If the change of a
- * whole is proven compatible, none of its parts stays major; if it isn't, at least one is.
+ * schema is proven compatible, none of them stays major; if it isn't, one of them is, or one of its parts.
  */
 export function compareSchemas(asked: readonly SchemaUse[]): Finding[] {
   const compared = new Map<string, Comparison>();
-  const comparisonOf = (asked: Pair, direction: Direction): Comparison => {
-    const pair = [follow(asked[0]), follow(asked[1])] as const;
+  const comparisonOf = (schemas: Pair, direction: Direction): Comparison => {
+    const pair = [follow(schemas[0]), follow(schemas[1])] as const;
     const key = `${pair[0].pointer} ${pair[1].pointer} ${direction}`;
-    const one = compared.get(key) ?? { pair, direction, findings: [], later: [], seen: new Set() };
+    const known = compared.get(key);
+    const one = known ?? { pair, direction, uses: [], findings: [], parts: [], holders: [], seen: new Set() };
     compared.set(key, one);
     return one;
   };
-  const changed = asked.filter(({ schemas: [base, revision] }) => base.schema !== revision.schema);
-  const wholes = Map.groupBy(changed, ({ schemas, use }) => comparisonOf(schemas, use.direction));
-  const [inner, outer] = [new Map<Comparison, Comparison[]>(), new Map<Comparison, Comparison[]>()];
+  const differs = ([base, revision]: Pair) => base.schema !== revision.schema;
+  for (const { schemas, use } of asked)
+    if (differs(schemas)) comparisonOf(schemas, use.direction).uses.push(use);
   // What is added while this runs is compared, too.
   for (const one of compared.values()) {
     compare(one, one.pair, one.pair);
-    const later = one.later.filter(([base, revision]) => base.schema !== revision.schema);
-    const parts = later.map((pair) => comparisonOf(pair, one.direction));
-    inner.set(one, parts);
-    for (const part of parts)
-      outer
-        .set(part, outer.get(part) ?? [])
-        .get(part)
-        ?.push(one);
+    for (const part of one.parts.filter(differs)) comparisonOf(part, one.direction).holders.push(one);
   }
   const all = [...compared.values()];
-  const differing = closure(
-    all.filter(({ findings }) => findings.length > 0),
-    (one) => outer.get(one),
-  );
-  const major = closure(
-    all.filter(({ findings }) => findings.some(isMajor)),
-    (one) => outer.get(one),
-  );
-  const [kept, broken] = [new Map<Comparison, Set<Use>>(), new Map<Comparison, Set<Use>>()];
-  for (const [whole, uses] of wholes) {
-    if (!differing.has(whole)) continue;
-    const schemas = inOrder(whole.pair[0].schema, whole.pair[1].schema, whole.direction);
-    const isKept = isContained(...schemas);
+  const withHolders = (list: readonly Comparison[]) => closure(list, ({ holders }) => holders);
+  const schemasOf = ({ pair, direction }: Comparison) => inOrder(pair[0].schema, pair[1].schema, direction);
+  const kept = new Set(all.filter((one) => isContained(...schemasOf(one))));
+  for (const one of kept) one.findings.splice(0, Infinity, ...one.findings.map(demoted));
+  const explained = withHolders(all.filter(({ findings }) => findings.some(isMajor)));
+  // Parts come after what holds them.
+  for (const one of all.toReversed()) {
+    if (kept.has(one) || explained.has(one)) continue;
     const what = "changed, and not proven to be compatible";
-    if (!isKept && !major.has(whole)) report(whole, whole.pair[1].pointer, what, "unknown", { schemas });
-    // What has enough uses is left out: so has all that it reaches.
-    for (const { use } of uses.slice(0, LISTED))
-      closure([whole], (one) => {
-        const listed = isKept ? kept : broken;
-        const own = listed.set(one, listed.get(one) ?? new Set()).get(one);
-        return own && own.size < LISTED && own.add(use) ? inner.get(one) : [];
-      });
+    report(one, one.pair[1].pointer, what, "unknown", { schemas: schemasOf(one) });
+    for (const holder of withHolders([one])) explained.add(holder);
   }
-  const found = all.flatMap((one) =>
-    one.findings.flatMap((finding) => [
-      { ...finding, uses: [...(broken.get(one) ?? [])] },
-      { ...demoted(finding), uses: [...(kept.get(one) ?? [])] },
-    ]),
-  );
-  return found.filter(({ uses }) => uses.length > 0);
+  return all.flatMap((one) => {
+    if (one.findings.length === 0) return [];
+    const uses = [...withHolders([one])].flatMap((holder) => holder.uses).slice(0, LISTED);
+    return one.findings.map((finding) => ({ ...finding, uses }));
+  });
 }
 
 const isMajor = ({ level }: Pick<Finding, "level">) => level === "major";
@@ -143,7 +126,7 @@ function compare(own: Comparison, pair: Pair, whole: Pair): void {
     else if (isInBoth && ["allOf", "anyOf", "oneOf"].includes(keyword))
       compareBranches(own, both, keyword, whole);
     else if (isInBoth && WALKED.includes(keyword))
-      own.later.push([inner(both[0], keyword), inner(both[1], keyword)]);
+      own.parts.push([inner(both[0], keyword), inner(both[1], keyword)]);
     else if (only(old, [keyword]) !== only(now, [keyword])) compareKeyword(own, both, keyword);
   }
 }
@@ -190,7 +173,7 @@ function compareProperties(own: Comparison, pair: Pair, whole: Pair): void {
   const around = [schemasAround(pair[0], whole[0]), schemasAround(pair[1], whole[1])] as const;
   for (const name of new Set(names)) {
     const [old, now] = [declarationOf(name, around[0]), declarationOf(name, around[1])];
-    if (old && now) own.later.push([old, now]);
+    if (old && now) own.parts.push([old, now]);
     if (old && now) continue;
     const { pointer, hidden } = (old ?? now) as Located;
     const was = old ?? inner(pair[0], "additionalProperties");

@@ -1,6 +1,11 @@
+/**
+ * Proves that nothing valid becomes invalid. Rules for pairs of keywords would miss what several say together, such as `oneOf`, `not`
+ * and `unevaluatedProperties`, so that all values of one schema that the other refuses are divided into cases until none is left.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { refutesByParts } from "./alike.ts";
 import type { Schema } from "./documents.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import type { Count, Formula, Key, Term, Type } from "./formula.ts";
@@ -14,56 +19,44 @@ import { translate } from "./keywords.ts";
 export const isContained = (sub: Schema, sup: Schema) => isImpossible(difference(sub, sup));
 export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(fulfils(sup, true))]);
 
-/** So many facts are looked at in one proof, and in all of a comparison, before they say no; a single keyword is always decided. */
-const COST = { proof: 100_000, all: 100_000, least: 2_000 };
-/** Parts that are this deep are looked at later. */
-const DEPTH = 20;
-let left = COST.all;
-export const renewProofs = () => {
-  left = COST.all;
-};
-/** What is assumed until something contradicts it: a part that needs a part of the same kind never ends. */
-export type Proof = ReturnType<typeof newProof>;
-export const newProof = (most = COST.proof) => {
-  const steps = Math.min(most, Math.max(left, COST.least));
-  return { steps, depth: 0, isStale: false, assumed: new Set<Term>(), later: [] as Term[] };
-};
+/** So many facts are looked at for one formula, and for all that it depends on, before nothing counts as proven. */
+const COST = { formula: 2_000, all: 100_000 };
+/** Whether a formula is known to be impossible: nothing here decides twice. */
 const verdicts = new Map<Term, boolean>();
+/** Whether no value fulfils a formula. */
+export type Refutes = (formula: Formula) => boolean;
 
-/** Whether it is proven that no value fulfils a formula. */
-export function isImpossible(formula: Formula, most?: number): boolean {
-  if (typeof formula === "boolean" || verdicts.has(formula)) return refutes(newProof(), formula);
-  const proof = newProof(most);
-  do {
-    proof.isStale = false;
-    proof.assumed.clear();
-    proof.assumed.add(formula);
-    proof.later = [formula];
-    // What is added while this runs is looked at, too.
-    for (const one of proof.later) if (!isRefuted(proof, one) && one === formula) return false;
-  } while (proof.isStale && proof.steps > 0);
-  if (!proof.isStale) for (const one of proof.assumed) verdicts.set(one, true);
-  return !proof.isStale;
-}
-
-/** Whether no value fulfils a formula, if that is so for what is assumed. */
-export function refutes(proof: Proof, formula: Formula): boolean {
-  if (typeof formula === "boolean") return !formula;
-  const verdict = proof.assumed.has(formula) || verdicts.get(formula);
-  if (verdict !== undefined) return verdict;
-  if (proof.steps < 0) return false;
-  proof.assumed.add(formula);
-  return proof.depth > DEPTH ? proof.later.push(formula) > 0 : isRefuted(proof, formula);
-}
-
-function isRefuted(proof: Proof, formula: Term): boolean {
-  proof.depth += 1;
-  const result = TYPES.every((type) => casesOf(proof, type, formula).next().done);
-  proof.depth -= 1;
-  if (result) return true;
-  proof.isStale = proof.assumed.delete(formula);
-  if (proof.steps > 0) verdicts.set(formula, false);
-  return false;
+/**
+ * Whether it is proven that no value fulfils a formula. What it depends on is taken for impossible until a case of it remains, because a
+ * part that needs a part of the same kind never ends; then, what depends on that is looked at again.
+ */
+export function isImpossible(formula: Formula): boolean {
+  const users = new Map<Term, Set<Term>>();
+  const open = new Set<Term>();
+  const ask = (one: Formula, user?: Term): boolean => {
+    const verdict = typeof one === "boolean" ? !one : verdicts.get(one);
+    if (verdict !== undefined) return verdict;
+    const own = users.get(one as Term) ?? new Set();
+    if (!users.has(one as Term)) open.add(one as Term);
+    users.set(one as Term, user ? own.add(user) : own);
+    return true;
+  };
+  let left = COST.all;
+  ask(formula);
+  for (const one of open) {
+    open.delete(one);
+    const refutes = (part: Formula) => ask(part, one);
+    const budget = { left: COST.formula };
+    const isLeft = (type: Type) => !casesOf(refutes, type, one, budget).next().done;
+    const isRefuted = verdicts.has(one) || (refutesByParts(refutes, one) ?? !TYPES.some(isLeft));
+    left -= COST.formula - budget.left;
+    if (left < 0) return false;
+    if (isRefuted) continue;
+    verdicts.set(one, false);
+    for (const user of users.get(one) ?? []) open.add(user);
+  }
+  for (const one of users.keys()) if (!verdicts.has(one)) verdicts.set(one, true);
+  return ask(formula);
 }
 
 /** What is known of a value of a type: facts, choices that are open, and opposites of `parts`, for which a part has to exist. */
@@ -72,15 +65,11 @@ export type Case = {
   readonly facts: Set<Term>;
   open: (readonly Formula[])[];
   readonly later: Term[];
-  /** How many facts were known of a part when these were found not to exclude each other. */
-  readonly checked: Map<Key, number>;
-  /** The facts by their kind; made when all of the case are known. */
-  kinds?: Map<string, Term[]>;
+  readonly refutes: Refutes;
+  /** How many facts may still be looked at. */
+  readonly budget: { left: number };
 };
-const factsOf = (own: Case, kind: string): readonly Term[] => {
-  own.kinds ??= Map.groupBy(own.facts, ({ is }) => is);
-  return own.kinds.get(kind) ?? [];
-};
+const factsOf = ({ facts }: Case, kind: string) => [...facts].filter(({ is }) => is === kind);
 
 const isKnown = ({ facts }: Case, formula: Formula) =>
   typeof formula === "boolean" ? formula : facts.has(formula);
@@ -105,36 +94,39 @@ function assume(own: Case, formula: Formula): boolean {
 }
 
 /** The cases in which a value of a type may fulfil a formula, but for those that contradict themselves. */
-export function* casesOf(proof: Proof, type: Type, formula: Formula): Generator<Case> {
-  const start: Case = { type, facts: new Set(), open: [], later: [], checked: new Map() };
-  if (assume(start, formula)) yield* split(proof, start);
+export function* casesOf(
+  refutes: Refutes,
+  type: Type,
+  formula: Formula,
+  budget = { left: COST.formula },
+): Generator<Case> {
+  const start: Case = { type, facts: new Set(), open: [], later: [], refutes, budget };
+  if (assume(start, formula)) yield* split(start);
 }
 
-function* split(proof: Proof, own: Case): Generator<Case> {
+function* split(own: Case): Generator<Case> {
   const live = own.open
     .filter((choice) => !choice.some((one) => isKnown(own, one)))
     .map((choice) => choice.filter((one) => !isKnown(own, not(one))))
     .toSorted((one, other) => one.length - other.length);
   own.open = live;
-  if (live[0]?.length === 0 || contradicts(proof, own)) return;
-  const choice = live[0] ?? (own.later[0] && placesOf(proof, own, own.later[0]));
-  proof.steps -= own.facts.size;
-  left -= own.facts.size;
-  if (choice === undefined || proof.steps < 0) return yield own;
+  if (live[0]?.length === 0 || contradicts(own)) return;
+  const choice = live[0] ?? (own.later[0] && placesOf(own, own.later[0]));
+  own.budget.left -= own.facts.size;
+  if (choice === undefined || own.budget.left < 0) return yield own;
   for (const one of choice) {
     const later = own.later.slice(live[0] ? 0 : 1);
-    const [facts, checked] = [new Set(own.facts), new Map(own.checked)];
-    const next = { type: own.type, facts, open: live.slice(1), later, checked };
-    if (assume(next, one)) yield* split(proof, next);
+    const next = { ...own, facts: new Set(own.facts), open: live.slice(1), later };
+    if (assume(next, one)) yield* split(next);
   }
 }
 
 /** Whether what is known excludes a value. */
-function contradicts(proof: Proof, own: Case): boolean {
+function contradicts(own: Case): boolean {
   const { type } = own;
   if (fewValues(own)?.length === 0) return true;
   if (type === "string") return least(own, "minLength") > most(own, "maxLength");
-  if (type === "array" || type === "object") return contradictsParts(proof, own);
+  if (type === "array" || type === "object") return contradictsParts(own);
   return contradictsBounds(own) || contradictsDenied(own);
 }
 
@@ -193,45 +185,38 @@ function compile({ is, of }: Term): ValidateFunction | undefined {
   }
 }
 
-const isOf = (proof: Proof, key: Key, keys: Formula) =>
-  refutes(proof, all([typeof key === "object" ? key : values([key]), not(keys)]));
+const isOf = (own: Case, key: Key, keys: Formula) =>
+  own.refutes(all([typeof key === "object" ? key : values([key]), not(keys)]));
 
 /** The keys to try for a part that must exist under some key: one unmentioned name and one further item stand for all others. */
-function placesOf(proof: Proof, own: Case, { parts: [keys = true, formula = true] }: Term): Formula[] {
+function placesOf(own: Case, { parts: [keys = true, formula = true] }: Term): Formula[] {
   const others = own.type === "array" ? [furtherIndex(own)] : otherNames(own, keys);
-  const places = [...mentioned(own).filter((key) => !isOf(proof, key, not(keys))), ...others];
+  const places = [...mentioned(own).filter((key) => !isOf(own, key, not(keys))), ...others];
   return places.map((key) => all([has(key), part(key, not(formula))]));
 }
 
 /** What is said of a part. */
-export const saidOf = (proof: Proof, own: Case, key: Key): Formula[] =>
+export const saidOf = (own: Case, key: Key): Formula[] =>
   ["part", "broken", "parts"].flatMap((kind) =>
     factsOf(own, kind).flatMap(({ of, parts: [first = true, second = true] }) => {
-      if (kind === "parts") return isOf(proof, key, first) ? [second] : [];
+      if (kind === "parts") return isOf(own, key, first) ? [second] : [];
       return of === key ? [kind === "part" ? first : not(first)] : [];
     }),
   );
 
 /** Whether parts that the value has to have exclude each other. */
-function contradictsParts(proof: Proof, own: Case): boolean {
+function contradictsParts(own: Case): boolean {
   const [min, max, counts] = [leastSize(own), most(own, "maxSize"), countsOf(own)];
   if (min > max) return true;
-  const isExcluded = (key: Key, formula: Formula = true) =>
-    refutes(proof, all([...saidOf(proof, own, key), formula]));
-  const isNoName = (key: Key) => typeof key === "object" && refutes(proof, key);
-  const isNewlyExcluded = (key: Key) => {
-    const said = saidOf(proof, own, key);
-    if (own.checked.get(key) === said.length) return false;
-    own.checked.set(key, said.length);
-    return refutes(proof, all(said));
-  };
-  if (presentKeys(own).some((key) => isNoName(key) || isNewlyExcluded(key))) return true;
+  const isExcluded = (key: Key, formula: Formula = true) => own.refutes(all([...saidOf(own, key), formula]));
+  const isNoName = (key: Key) => typeof key === "object" && own.refutes(key);
+  if (presentKeys(own).some((key) => isNoName(key) || isExcluded(key))) return true;
   const isMiscounted = counts.some((one) => {
     const isLacking = one.min > 0 && presentKeys(own, max).every((key) => isExcluded(key, one.formula));
     const sure = presentKeys(own).filter((key) => isExcluded(key, not(one.formula)));
     const rest = sure.includes(furtherIndex(own)) ? min - furtherIndex(own) - 1 : 0;
     const isMore = (other: typeof one) =>
-      other.min > one.max && refutes(proof, all([other.formula, not(one.formula)]));
+      other.min > one.max && own.refutes(all([other.formula, not(one.formula)]));
     return isLacking || sure.length + rest > one.max || counts.some(isMore);
   });
   if (isMiscounted) return true;
@@ -240,29 +225,26 @@ function contradictsParts(proof: Proof, own: Case): boolean {
   // Undeclared fields are taken as never sent, so only forbidding one breaks anybody.
   const declared = settings(own, "has", "part");
   const isUndeclared = ({ is, of, parts: [formula = true] }: Term) =>
-    is === "broken" && !declared.includes(of) && !refutes(proof, formula);
+    is === "broken" && !declared.includes(of) && !isImpossible(formula);
   return [...own.facts].some(isUndeclared);
 }
 
 const STRING = fulfils({ type: "string" });
-/** Unmentioned names: one for each pattern of keys, and one that matches none. */
+/** A name that nothing mentions. */
 function otherNames(own: Case, keys: Formula): Key[] {
   const known = mentioned(own).filter((key) => typeof key !== "object");
-  const base = all([STRING, keys, not(values([...known, `\0${own.facts.size}`]))]);
-  const kinds = [...new Set(keyTerms(own))].filter(({ is }) => is !== "values");
-  const names = [all([base, ...kinds.map(not)]), ...kinds.map((kind) => all([base, kind]))];
-  return names.filter((name) => typeof name === "object");
+  const name = all([STRING, keys, not(values([...known, `\0${own.facts.size}`]))]);
+  return typeof name === "object" ? [name] : [];
 }
 
-const termsIn = (formula: Formula): Term[] => {
+const listedIn = (formula: Formula): readonly Key[] => {
   if (typeof formula === "boolean") return [];
-  return ["all", "any", "not"].includes(formula.is) ? formula.parts.flatMap(termsIn) : [formula];
+  return formula.is === "values" ? (formula.of as Key[]) : formula.parts.flatMap(listedIn);
 };
-/** The terms that distinguish keys. */
-const keyTerms = ({ facts, later }: Case) =>
-  [...facts, ...later].flatMap(({ is, parts: [keys = true] }) => (is === "parts" ? termsIn(keys) : []));
+/** The keys that anything known tells from others. */
 function mentioned(own: Case): Key[] {
-  const listed = keyTerms(own).flatMap(({ is, of }) => (is === "values" ? (of as Key[]) : []));
+  const several = [...factsOf(own, "parts"), ...own.later];
+  const listed = several.flatMap(({ parts: [keys = true] }) => listedIn(keys));
   return [...new Set([...settings<Key>(own, "has", "part", "broken"), ...listed])];
 }
 export const furtherIndex = (own: Case) => Math.max(-1, ...mentioned(own).map(Number)) + 1;

@@ -1,6 +1,7 @@
+/** Schemas are compared after the operations, so that a schema that many of them use is compared, and reported, once. */
+import { isDeepStrictEqual } from "node:util";
 import { compareOperations } from "./compare-operations.ts";
 import { compareSchemas, type SchemaUse } from "./compare-schemas.ts";
-import { renewProofs } from "./containment.ts";
 import { toDocuments } from "./documents.ts";
 import { isNode, nameAt, step } from "./json-pointer.ts";
 import { type Change, type Finding, toChanges } from "./law.ts";
@@ -10,7 +11,6 @@ import { type Change, type Finding, toChanges } from "./law.ts";
  * differences, which affect no program.
  */
 export function findChanges(base: unknown, revision: unknown): Change[] {
-  renewProofs();
   const [before, after] = toDocuments(base, revision);
   const [schemas, others] = [[], []] as [SchemaUse[], Finding[]];
   for (const one of compareOperations(before, after)) "use" in one ? schemas.push(one) : others.push(one);
@@ -28,7 +28,7 @@ function findLeftovers(base: unknown, revision: unknown, found: readonly Finding
   const isAround = (pointer: string) => [...reported].some((one) => one.startsWith(`${pointer}/`));
   /** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
   const differences = (before: unknown, after: unknown, pointer: string): string[] => {
-    if (before === after || reported.has(pointer)) return [];
+    if (reported.has(pointer) || isDeepStrictEqual(before, after)) return [];
     if (!isNode(before) || !isNode(after)) return isAround(pointer) ? [] : [pointer];
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.flatMap((name) => differences(before[name], after[name], pointer + step(name)));

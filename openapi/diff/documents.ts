@@ -2,14 +2,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { closure, isNode, locate, memberOf, membersOf, type Node } from "./json-pointer.ts";
 
-/** A schema as read: its references are numbers, such as `s:12`. */
+/** A schema as read, without its texts. */
 export type Schema = boolean | Node;
 
 export type Document = {
   readonly root: unknown;
-  /** Schemas that were read, and numbers of those that are referred to. */
+  /** Schemas that were read, and the places that references lead to. */
   readonly schemas: Map<string, Schema>;
-  readonly numbers: Map<string, string>;
+  readonly places: Map<string, object>;
   /** The document before, where all pointers that are referred to lead to the same, but for the changed ones. */
   readonly base?: { readonly document: Document; readonly changed: ReadonlySet<string> };
 };
@@ -17,19 +17,10 @@ export type Document = {
 export function toDocuments(base: unknown, revision: unknown): readonly [Document, Document] {
   const toDocument = (written: unknown) => {
     const isOld = String(memberOf(written, "openapi")).startsWith("3.0");
-    return { root: isOld ? toOpenApi31(written) : written, schemas: new Map(), numbers: new Map() };
+    return { root: isOld ? toOpenApi31(written) : written, schemas: new Map(), places: new Map() };
   };
   const [document, after] = [toDocument(base), toDocument(revision)];
-  const root = share(document.root, after.root);
-  return [document, { ...after, root, base: { document, changed: changedTargets(document.root, root) } }];
-}
-
-/** The part after, in which everything that is the same before is the same object, so that `===` means equal. */
-function share(before: unknown, after: unknown): unknown {
-  if (isDeepStrictEqual(before, after)) return before;
-  if (Array.isArray(after)) return after.map((one, index) => share(memberOf(before, index), one));
-  const parts = membersOf(after).map(([name, one]) => [name, share(memberOf(before, name), one)]);
-  return isNode(after) ? Object.fromEntries(parts) : after;
+  return [document, { ...after, base: { document, changed: changedTargets(document.root, after.root) } }];
 }
 
 /** Whether a part refers to nothing that is another in the document before. */
@@ -45,8 +36,9 @@ function changedTargets(before: unknown, after: unknown): Set<string> {
   const changed = new Set<string>();
   for (const to of users.keys()) {
     const [old, now] = [before, after].map((document) => locate(document, to)?.value);
-    if (old !== now) changed.add(to);
-    for (const used of targetsIn(old, now)) users.get(used)?.add(to);
+    const isSame = isDeepStrictEqual(old, now);
+    if (!isSame) changed.add(to);
+    for (const used of isSame ? targetsIn(now) : targetsIn(old, now)) users.get(used)?.add(to);
   }
   return closure(changed, (to) => [...(users.get(to) ?? [])]);
 }

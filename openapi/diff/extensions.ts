@@ -1,3 +1,4 @@
+/** The laws of a project's own keywords. They are in one table, so that the rest works for any document. */
 import { isDeepStrictEqual } from "node:util";
 import { membersOf, type Node } from "./json-pointer.ts";
 

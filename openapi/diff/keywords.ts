@@ -8,8 +8,9 @@ import { isNode, memberOf, membersOf, type Node } from "./json-pointer.ts";
 import { idOf, isText, referred } from "./read-schema.ts";
 
 const ajv = new Ajv2020();
-/** Keywords that say nothing by themselves. */
-const SILENT = ["deprecated", "default", "discriminator", "then", "else", "minContains", "maxContains"];
+/** Keywords that limit no value, and those that others take into account. */
+export const UNLIMITING = ["deprecated", "default", "discriminator"];
+const SILENT = [...UNLIMITING, "then", "else", "minContains", "maxContains"];
 /** Whether a keyword limits values of a type. */
 function isAbout(keyword: string, type: Type): boolean {
   if (SILENT.includes(keyword) || isText(keyword)) return false;

@@ -1,3 +1,4 @@
+/** Reads documents that are split into files, also as they were in a revision of git. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, dirname, relative, resolve } from "node:path";

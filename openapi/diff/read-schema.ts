@@ -16,6 +16,7 @@ export type Located = Place & { readonly schema: Schema };
 const ONE = ["not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties"]; // biome-ignore format: a list
 const LIST = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const MAP = ["properties", "patternProperties", "dependentSchemas"];
+export const HOLDERS = [...ONE, ...LIST, ...MAP, "$ref", "$dynamicRef"];
 const TEXT = ["title", "description", "summary", "example", "examples", "externalDocs", "$comment", "readOnly", "writeOnly", "xml", "$defs", "definitions", "$schema", "$id", "$anchor"]; // biome-ignore format: a list
 /** Values with which a keyword says nothing. */
 const IDLE = { minLength: 0, minItems: 0, minProperties: 0, uniqueItems: false, deprecated: false };
@@ -23,8 +24,6 @@ const IDLE = { minLength: 0, minItems: 0, minProperties: 0, uniqueItems: false, 
 /** Whether a keyword informs readers, and promises nothing. */
 export const isText = (name: string) =>
   TEXT.includes(name) || (name.startsWith("x-") && !(name in EXTENSIONS));
-
-const targets: Place[] = [];
 
 /** The schema at a pointer; `true` where there is none. */
 export function schemaAt({ document, pointer, hidden }: Place): Located {
@@ -37,10 +36,8 @@ export function schemaAt({ document, pointer, hidden }: Place): Located {
 }
 
 /** The schema that a reference leads to; undefined where the document doesn't have it. */
-export function referred(reference: unknown): Located | undefined {
-  const target = /^s:\d+$/.test(String(reference)) ? targets[Number(String(reference).slice(2))] : undefined;
-  return target && schemaAt(target);
-}
+export const referred = (reference: unknown): Located | undefined =>
+  isNode(reference) ? schemaAt(reference as Place) : undefined;
 
 function read(place: Place, value: unknown): Schema {
   if (!isNode(value)) return value !== false;
@@ -52,14 +49,14 @@ function read(place: Place, value: unknown): Schema {
   };
   const gone = membersOf(value.properties).flatMap(([name, part]) => (isHidden(part) ? [name] : []));
   const readPart = (name: string, part: unknown): unknown => {
-    if (name === "$ref") return numberOf(place, String(part));
+    if (name === "$ref") return placeOf(place, String(part));
     if (ONE.includes(name)) return read(place, part);
     if (LIST.includes(name) && Array.isArray(part)) return part.map((one) => read(place, one));
     if (name === "required" && Array.isArray(part)) return part.filter((one) => !gone.includes(one));
     if (name === "discriminator") {
-      const toNumber = (to: unknown) =>
-        numberOf(place, /[/#]/.test(`${to}`) ? `${to}` : `#/components/schemas/${to}`);
-      const mapping = membersOf(memberOf(part, "mapping")).map(([tag, to]) => [tag, toNumber(to)]);
+      const toPlace = (to: unknown) =>
+        placeOf(place, /[/#]/.test(`${to}`) ? `${to}` : `#/components/schemas/${to}`);
+      const mapping = membersOf(memberOf(part, "mapping")).map(([tag, to]) => [tag, toPlace(to)]);
       return { ...(part as Node), mapping: Object.fromEntries(mapping) };
     }
     if (!MAP.includes(name)) return part;
@@ -73,20 +70,18 @@ function read(place: Place, value: unknown): Schema {
   return unify(Object.fromEntries(entries));
 }
 
-/** A number for the target of a reference: the same where both documents have the same there. */
-function numberOf(place: Place, text: string): string {
-  const pointer = targetOf({ $ref: text });
-  if (pointer === undefined) return text;
+/** Where a reference leads to: one object for all that lead there, also from another document that has the same there. */
+function placeOf(place: Place, text: string): object | string {
+  const pointer = targetOf({ $ref: text }) ?? text;
   const { base } = place.document;
   const document = base && !base.changed.has(pointer) ? base.document : place.document;
-  const keyOf = (at: string) => `${place.hidden} ${at}`;
-  const known = document.numbers.get(keyOf(pointer));
-  const found = known === undefined && locate(document.root, pointer);
-  if (!found) return known ?? text;
+  const found = locate(document.root, pointer);
+  if (found === undefined || pointer === text) return text;
+  const key = `${place.hidden} ${found.pointer}`;
   const target = { ...place, document, pointer: found.pointer };
-  const number = document.numbers.get(keyOf(found.pointer)) ?? `s:${targets.push(target) - 1}`;
-  document.numbers.set(keyOf(pointer), number).set(keyOf(found.pointer), number);
-  return number;
+  const known = document.places.get(key) ?? unify(target, `place ${ids.size}`);
+  document.places.set(key, known);
+  return known;
 }
 
 const ids = new Map<unknown, number>();

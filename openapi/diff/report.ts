@@ -1,3 +1,4 @@
+/** Prints changes. Each says why it has its level, because a reader who can't check that will not believe it. */
 import { LISTED, shorten } from "./compare-schemas.ts";
 import { type Change, LEVELS } from "./law.ts";
 
