@@ -96,7 +96,7 @@ export function createCall(client: ClientOptions): Call {
     });
     const given = { params: { path: input }, body: (method as string) === "get" ? undefined : input };
     // The type of this call takes one path, not a union; the type of `Call` makes sure that operation and input belong together.
-    const { data, error, response } = await api.request(method, path as "/v1/refunds", {
+    const { data, error, response } = await api.request(method as "post", path as "/v1/refunds", {
       ...(given as { body: Input<"issueRefund"> }),
       headers: toTraceHeaders(),
       fetch: retryingFetch,
