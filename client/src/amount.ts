@@ -34,9 +34,8 @@ export function toAmount(input: AmountInput): Amount {
 function read(input: unknown): { currency: unknown; cents: number } {
   if (!isObject(input)) return { currency: "USD", cents: toCents(input) };
   const { cents, currency = "USD", value } = input;
-  // An object with none of the three may be one of a decimal library.
-  const isOurs = "value" in input || "cents" in input || "currency" in input;
-  if (cents === undefined) return { currency, cents: toCents(isOurs ? value : input) };
+  // An object with neither may be one of a library, such as a decimal.
+  if (cents === undefined) return { currency, cents: toCents("value" in input ? value : input) };
   if (value !== undefined) throw new InvalidAmountError("give cents or a value, not both.");
   if (!Number.isSafeInteger(cents))
     throw new InvalidAmountError(`cents are a whole number, not the ${typeof cents} ${cents}.`);
