@@ -24,7 +24,7 @@ export type PackedProject = AsyncDisposable & {
   command(name: PackageName): Promise<string[]>;
   write(file: string, content: string): Promise<void>;
   /** Runs a program to its end, and resolves with its output. Rejects with the output when it fails. */
-  run(command: "node" | "tsc", ...args: string[]): Promise<string>;
+  run(command: "node", ...args: string[]): Promise<string>;
   /** Checks files of the project as strictly as TypeScript can, and returns the errors. */
   compile(files: readonly string[], options: Readonly<Record<string, unknown>>): Promise<string>;
   /** Starts a program of the project. */
@@ -66,7 +66,7 @@ export async function createPackedProject(names: readonly PackageName[]): Promis
       async compile(files, options) {
         const strict = { strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: "es2022" };
         await write("tsconfig.json", JSON.stringify({ compilerOptions: { ...strict, ...options }, files }));
-        return run("tsc", "--project", "tsconfig.json");
+        return run("node", join(ROOT, "node_modules/typescript/bin/tsc"), "--project", "tsconfig.json");
       },
       start: (file, settings) =>
         startProgram([process.execPath, file], { cwd: folder, env: { ...env, ...settings } }),

@@ -62,8 +62,11 @@ export const languages: readonly Language[] = [
     sample: "merchant.ts",
     needs: ["node --version"],
     generate: "openapi-typescript openapi.yaml -o payments.ts",
-    build:
-      "tsc --strict --noEmit --allowImportingTsExtensions --module nodenext --target es2024 --skipLibCheck --types node merchant.ts",
+    files: {
+      "tsconfig.json": `{ "compilerOptions": { "strict": true, "noEmit": true, "allowImportingTsExtensions": true,
+        "module": "nodenext", "target": "es2024", "skipLibCheck": true, "types": ["node"] }, "files": ["merchant.ts"] }`,
+    },
+    build: "tsc",
     run: "node merchant.ts",
   },
   {
