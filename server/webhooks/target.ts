@@ -49,7 +49,9 @@ function findHostError(hostname: string, policy: TargetPolicy): string | undefin
   if (host === "localhost" || host.endsWith(".localhost"))
     return policy.allowLocal ? undefined : `must have a public host; ${host} is this machine itself`;
   if (!ipaddr.isValid(host) || isAllowedAddress(host, policy)) return undefined;
-  return `must have a public host; ${host} is not a public address`;
+  const hint =
+    policy.allowLocal && /^(0\.0\.0\.0|::)$/.test(host) ? "; write 127.0.0.1 for this machine" : "";
+  return `must have a public host; ${host} is not a public address${hint}`;
 }
 
 /** Whether deliveries may go to an IP address. An IPv4 address written as IPv6 is treated as IPv4. */

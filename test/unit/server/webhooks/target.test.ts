@@ -65,6 +65,7 @@ describe("a webhook target", () => {
     expect(findTargetError("https://172.18.0.7/", policy)).toMatch(/not a public address; with http:/);
     expect(findTargetError("https://169.254.169.254/", policy)).toMatch(/not a public address$/);
     expect(findTargetError("http://10.0.0.1/", SANDBOX)).toMatch(/WEBHOOK_ALLOW_PRIVATE=false/);
+    expect(findTargetError("http://0.0.0.0:80/", SANDBOX)).toMatch(/write 127.0.0.1 for this machine/);
     expect(findTargetError("https://10.0.0.1/", PRODUCTION)).toMatch(/not a public address$/);
     expect(isAllowedAddress("172.18.0.7", policy)).toBe(true);
     expect(isAllowedAddress("169.254.169.254", policy)).toBe(false);
