@@ -15,9 +15,15 @@ type Found = Finding | SchemaUse;
 type Compare = (pair: Pair, use: Use, around: Pair) => Found[];
 
 const differs: Compare = (pair, use) => changed(pair, "changed", use);
-const flag = (effect?: Effect) => (pair: Pair, use: Use) => {
-  const [before, after] = pair.map(({ value }) => value === true);
-  return before === after ? [] : changed(pair, effect ?? (after ? "tightened" : "loosened"), use);
+const flag =
+  (whenSet: Effect, whenNot = whenSet) =>
+  (pair: Pair, use: Use) => {
+    const [before, after] = pair.map(({ value }) => value === true);
+    return before === after ? [] : changed(pair, after ? whenSet : whenNot, use);
+  };
+const list = (toList: (value: unknown) => string[]) => (pair: Pair, use: Use) => {
+  const [before, after] = pair.map(({ value }) => toList(value));
+  return sets("loosened", "tightened")(before, after).flatMap((effect) => changed(pair, effect, use));
 };
 const content = (added: Level, removed: Level) => (pair: Pair, use: Use) => {
   const compare = (media: Pair) => compareKind("media", media, use, added, removed);
@@ -53,13 +59,15 @@ const MEMBERS: Readonly<Record<string, Readonly<Record<string, Compare>>>> = {
       ),
   },
   parameter: {
-    required: flag(),
+    required: flag("tightened", "loosened"),
     deprecated: flag("extended"),
+    allowReserved: flag("loosened", "tightened"),
+    allowEmptyValue: flag("loosened", "tightened"),
     schema: compareSchema,
     content: content("major", "major"),
   },
   body: {
-    required: flag(),
+    required: flag("tightened", "loosened"),
     // The writer chooses the media type: a receiver can't ask for the one that it knows.
     content: (pair, use) =>
       content(levelOf("loosened", use.direction), levelOf("tightened", use.direction))(pair, use),
@@ -77,14 +85,11 @@ const MEMBERS: Readonly<Record<string, Readonly<Record<string, Compare>>>> = {
     examples: names,
     encoding: (pair, use) => eachOf(pair, (one) => compareKind("encoding", one, use, "major", "major")),
   },
-  encoding: { style: differs, explode: differs },
+  encoding: { style: differs, explode: differs, contentType: list((types) => String(types).split(/, */)) },
   // The addresses of a scheme are deployment.
   scheme: {
     ...{ type: differs, in: differs, name: differs, scheme: differs },
-    flows: (pair, use) => {
-      const [before, after] = pair.map(({ value }) => Object.keys(value ?? {}));
-      return sets("loosened", "tightened")(before, after).flatMap((effect) => changed(pair, effect, use));
-    },
+    flows: list((flows) => Object.keys(flows ?? {})),
   },
 };
 /** Members that are compared with others below, and those that are no promise: servers are deployment, and texts help readers. */
@@ -103,7 +108,7 @@ const named = (use: Use, name: string): Use => ({ ...use, name: `${name} of ${us
 function compareMembers(kind: string, pair: Pair, use?: Use): Found[] {
   return eachOf(pair, (parts, name) => {
     const compare = MEMBERS[kind]?.[name];
-    if (kind !== "document" && isSame(parts)) return [];
+    if (kind !== "document" && name !== "schema" && isSame(parts)) return [];
     if (compare) return compare(parts, use as Use, pair);
     if (SILENT.includes(name) || isText(name)) return [];
     const effects = EXTENSIONS[name]?.rate(parts[0].value, parts[1].value) ?? (["unknown"] as const);

@@ -3,32 +3,31 @@ import { type Case, casesOf, countsOf, difference, fewValues, furtherIndex, isIm
 import type { Schema } from "./documents.ts";
 import { all, type Formula, fulfils, not, TYPES } from "./formula.ts";
 
-/** How many values of one question, and of one of its parts, are tried. */
-const TRIED = 60;
-const PARTS = 4;
+/** How many values are tried for a question, and so many of them for one of its parts. */
+const TRIED = { all: 500, part: 60 };
 const DEPTH = 6;
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const TEXTS = "y 2026-01-31T09:30:00Z 2026-01-31 09:30:00Z P1D a@example.com https://example.com/a /a example.com 192.0.2.1 2001:db8::1 3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19 A 1 A1 aaa".split(" "); // biome-ignore format: one line
 
+type Example = { readonly is: unknown };
+let left = 0;
 /** A value that is valid for the first schema and not for the second; undefined when none is found by trying. */
-export function findExample(valid: Schema, invalid: Schema): { readonly is: unknown } | undefined {
-  const [value] = samplesOf(difference(valid, invalid), 1, 0);
-  return value === undefined ? undefined : { is: value };
+export function findExample(valid: Schema, invalid: Schema): Example | undefined {
+  left = TRIED.all;
+  return exampleOf(difference(valid, invalid), 0);
 }
 
-/** Some values that fulfil a formula, made from the cases in which that may be. */
-function samplesOf(formula: Formula, count: number, depth: number): unknown[] {
-  const found = new Map<string, unknown>();
-  let tried = 0;
+/** A value that fulfils a formula, made from the cases in which that may be. */
+function exampleOf(formula: Formula, depth: number): Example | undefined {
+  const least = left - TRIED.part;
   for (const type of TYPES)
     for (const own of casesOf(isImpossible, type, formula))
-      for (const value of guessesOf(own, depth)) {
-        const isOne = isImpossible(all([fulfils({ const: value }), not(formula)]));
-        if (isOne) found.set(JSON.stringify(value), value);
-        tried += 1;
-        if (found.size >= count || tried > TRIED) return [...found.values()];
+      for (const is of guessesOf(own, depth)) {
+        if (isImpossible(all([fulfils({ const: is }), not(formula)]))) return { is };
+        left -= 1;
+        if (left < Math.max(least, 0)) return undefined;
       }
-  return [...found.values()];
+  return undefined;
 }
 
 function guessesOf(own: Case, depth: number): unknown[] {
@@ -45,21 +44,19 @@ function guessesOf(own: Case, depth: number): unknown[] {
   return [0, ...limits, 1000].flatMap((one) => [0, 1, -1, 0.5, -0.5, 0.125, 0.0001].map((by) => one + by));
 }
 
-/** Lists and objects with the parts that they have to have, and then with another value in one place. */
+/** A list or an object with the parts that it has to have. */
 function wholes(own: Case, depth: number): unknown[] {
   const size = Math.min(leastSize(own), 200);
   const isList = own.type === "array";
   const others = [...Array(size).keys()].map((index) => (isList ? index : `y${index}`));
   const keys = isList ? others : [...presentKeys(own), ...others].slice(0, size);
-  const columns = keys.map((key, index) => {
+  const parts = keys.flatMap((key, index) => {
     const contained = countsOf(own).map(({ formula, min }) => index >= min || formula);
     const place = typeof key === "number" ? Math.min(key, furtherIndex(own)) : key;
-    return samplesOf(all([...saidOf(own, place), ...contained]), PARTS, depth);
+    const value = exampleOf(all([...saidOf(own, place), ...contained]), depth);
+    const name = typeof key === "object" ? exampleOf(key, DEPTH)?.is : key;
+    return value ? [[name, value.is]] : [];
   });
-  if (columns.some((column) => column.length === 0)) return [];
-  const simple = columns.map(([first]) => first);
-  const varied = columns.flatMap((column, at) => column.slice(1).map((value) => simple.with(at, value)));
-  if (isList) return [simple, ...varied];
-  const names = keys.map((key) => (typeof key === "object" ? samplesOf(key, 1, DEPTH)[0] : key));
-  return [simple, ...varied].map((list) => Object.fromEntries(list.map((value, at) => [names[at], value])));
+  if (parts.length < keys.length) return [];
+  return [isList ? parts.map(([, value]) => value) : Object.fromEntries(parts)];
 }
