@@ -4,6 +4,7 @@ import { findConstraints } from "../../../openapi/document/constraints.ts";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { type Draw, toLaterDocument } from "../../../openapi/document/later-version.ts";
 import { isNode, type Node, walk } from "../../../openapi/document/node.ts";
+import { operationsOf } from "../../../openapi/document/operations.ts";
 import { toPointer } from "../../../openapi/document/pointer.ts";
 
 const { document } = readContract("openapi");
@@ -77,8 +78,8 @@ describe("a later version of the contract", () => {
 });
 
 function responsesOfCalls(): Node {
-  const used = Object.values(document.paths as Node).flatMap((item) =>
-    Object.values((item as { post: { responses: Record<string, { $ref: string }> } }).post.responses),
+  const used = operationsOf(document, ["paths"]).flatMap(({ operation }) =>
+    Object.values(operation.responses as Record<string, { $ref: string }>),
   );
   return Object.fromEntries(used.map(({ $ref }) => [$ref, true]));
 }
