@@ -22,7 +22,7 @@ const MAX_TEXT = 10_000;
 
 const ending = new AbortController();
 
-/** Ends all commands, which get no Ctrl-C from the terminal, and lets no other begin. */
+/** Ends all commands, which get no Ctrl-C from the terminal, and each that begins later. */
 export const endHooks = () => ending.abort();
 
 /**
@@ -39,18 +39,14 @@ export function commandHook(command: string, timeoutMs: number): Hook {
       await using output = await open(outputFile, "w");
       await using errors = await open(errorFile, "w");
       const names = Object.entries(facts).map(([name, value]) => [`CERTIFY_${toConstant(name)}`, value]);
-      if (ending.signal.aborted) throw new NotRun("the run was stopped");
       const child = spawn(command, {
         shell: true,
         detached,
         stdio: ["ignore", output.fd, errors.fd],
         env: { ...process.env, ...Object.fromEntries(names) },
       });
-      const { timedOut, code, endedBy } = await untilExit(
-        child,
-        timeoutMs,
-        AbortSignal.any([ending.signal, ...(signal ? [signal] : [])]),
-      );
+      const end = signal ? AbortSignal.any([ending.signal, signal]) : ending.signal;
+      const { timedOut, code, endedBy } = await untilExit(child, timeoutMs, end);
       if (ending.signal.aborted) throw new NotRun("the run was stopped");
       const text = (await readFile(outputFile, "utf8")).slice(0, MAX_TEXT).trim();
       const error = (await readFile(errorFile, "utf8")).trim();

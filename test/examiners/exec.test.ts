@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Sandbox } from "../../server/sandbox/calls.ts";
+import type { RequestBody } from "../../server/sandbox/calls.ts";
 import { retryOf } from "../../server/sandbox/exec/command.ts";
 import { judge, type Seen } from "../../server/sandbox/exec/judge.ts";
 import { startSandbox } from "../../server/sandbox/start-sandbox.ts";
@@ -9,6 +9,8 @@ import { runProgram } from "../helpers/process.ts";
 import { forSuite } from "../helpers/suite.ts";
 import { createTempDir } from "../helpers/temp-dir.ts";
 import { elementsOf } from "../helpers/well-formed.ts";
+
+type NewFault = RequestBody<"armFault">;
 
 const seen: Seen = { calls: [], attempts: [] };
 
@@ -38,88 +40,35 @@ describe("tests that run against a sandbox", () => {
     }).catch(() => undefined);
     return response?.status ?? 0;
   }
-  const lose = (times = 1) => sandbox.faults.arm({ kind: "CLOSED_AFTER", times });
   const nobodys = { paymentId: "pay_of_nobody" };
+  const [first, second] = [{ requestKey: "1" }, { requestKey: "2" }];
 
-  test.for<
-    [what: string, expected: string[], play: (order: string, faults: Sandbox["faults"]) => Promise<unknown>]
-  >([
-    ["one refund with one key", [], (o) => send(o, o)],
-    [
-      "a lost response that is asked about",
-      [],
-      async (o) => [await lose(), await send(o, o), await send(o, o)],
-    ],
-    ["a second run for a refund that exists", [], async (o) => [await send(o, o), await send(o, o)]],
-    [
-      "a new key after a call that was refused",
-      [],
-      async (o) => [await send(o, `${o}1`, nobodys), await send(o, `${o}2`)],
-    ],
-    [
-      "two refunds of one order",
-      ["refund.twice"],
-      async (o) => [await send(o, `${o}1`), await send(o, `${o}2`)],
-    ],
-    [
-      "a new key after a lost response",
-      ["refund.twice"],
-      async (o) => [await lose(), await send(o, `${o}1`), await send(o, `${o}2`)],
-    ],
-    [
-      "a new key after a request that was lost",
-      ["refund.new-key"],
-      async (o, faults) => [
-        await faults.arm({ kind: "CLOSED_BEFORE" }),
-        await send(o, `${o}1`),
-        await send(o, `${o}2`),
-      ],
-    ],
-    [
-      "a new key after a 500",
-      ["refund.new-key"],
-      async (o, faults) => [
-        await faults.arm({ kind: "INTERNAL_ERROR" }),
-        await send(o, `${o}1`),
-        await send(o, `${o}2`),
-      ],
-    ],
-    [
-      "a lost response that nobody asks about",
-      ["refund.never-asked"],
-      async (o) => [await lose(), await send(o, o)],
-    ],
-    [
-      "a 404 that is repeated",
-      ["call.after-decision"],
-      async (o) => [await send(o, o, nobodys), await send(o, o, nobodys)],
-    ],
-    [
-      "a refund that is asked for again and again",
-      ["call.after-decision"],
-      async (o) => [await send(o, o), await send(o, o), await send(o, o)],
-    ],
+  test.for<[what: string, expected: string[], fault: NewFault | undefined, ...calls: object[]]>([
+    ["one refund with one key", [], undefined, first],
+    ["a lost response that is asked about", [], { kind: "CLOSED_AFTER" }, first, first],
+    ["a second run for a refund that exists", [], undefined, first, first],
+    ["a new key after a call that was refused", [], undefined, { ...first, ...nobodys }, second],
+    ["two refunds of one order", ["refund.twice"], undefined, first, second],
+    ["a new key after a lost response", ["refund.twice"], { kind: "CLOSED_AFTER" }, first, second],
+    ["a new key after a request that was lost", ["refund.new-key"], { kind: "CLOSED_BEFORE" }, first, second],
+    ["a new key after a 500", ["refund.new-key"], { kind: "INTERNAL_ERROR" }, first, second],
+    ["a lost response that nobody asks about", ["refund.never-asked"], { kind: "CLOSED_AFTER" }, first],
+    ["a 404 that is repeated", ["call.after-decision"], undefined, nobodys, nobodys],
+    ["a refund that is asked for again and again", ["call.after-decision"], undefined, first, first, first],
     [
       "a 429 that is not waited for",
       ["call.too-early"],
-      async (o, faults) => [
-        await faults.arm({ kind: "RATE_LIMITED", retryAfter: 2 }),
-        await send(o, o),
-        await send(o, o),
-      ],
+      { kind: "RATE_LIMITED", retryAfter: 2 },
+      first,
+      first,
     ],
-    [
-      "a 503 that is waited for",
-      [],
-      async (o, faults) => {
-        await faults.arm({ kind: "UNAVAILABLE", retryAfter: 0 });
-        return [await send(o, o), await send(o, o)];
-      },
-    ],
-  ])("show %s", async ([, expected, play]) => {
+    ["a 503 that is waited for", [], { kind: "UNAVAILABLE", retryAfter: 0 }, first, first],
+  ])("show %s", async ([, expected, fault, ...calls]) => {
     count += 1;
     seen.calls.length = 0;
-    await play(`order-${count}`, sandbox.faults);
+    if (fault) await sandbox.faults.arm(fault);
+    for (const { requestKey = "", ...change } of calls as Partial<typeof first>[])
+      await send(`order-${count}`, `key-${count}-${requestKey}`, change);
     await sandbox.faults.clear();
 
     expect(judge(seen, retryOf).map(({ id }) => id)).toEqual(expected);

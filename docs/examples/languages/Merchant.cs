@@ -50,16 +50,15 @@ static class Merchant {
     }
 
     static void Main(string[] given) {
-        Func<string, string> env = Environment.GetEnvironmentVariable;
         if (given[0] == "receive") {
             var body = new BinaryReader(Console.OpenStandardInput()).ReadBytes(1 << 20);
-            Console.WriteLine(Receive(env("WEBHOOK_SECRET"), given[1], given[2], given[3], body));
+            Console.WriteLine(Receive(Environment.GetEnvironmentVariable("WEBHOOK_SECRET"), given[1], given[2], given[3], body));
             return;
         }
         var http = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false }) { Timeout = TimeSpan.FromSeconds(10) };
-        http.DefaultRequestHeaders.Authorization = new System.Net.Http.Headers.AuthenticationHeaderValue("Bearer", env("PAYMENTS_TOKEN"));
+        http.DefaultRequestHeaders.Authorization = new System.Net.Http.Headers.AuthenticationHeaderValue("Bearer", Environment.GetEnvironmentVariable("PAYMENTS_TOKEN"));
         var amount = new Amount { Currency = AmountCurrency.USD, Value = double.Parse(given[2], System.Globalization.CultureInfo.InvariantCulture) };
         var request = new RefundRequest { PaymentId = given[1], Amount = amount, ClientReferenceId = given[3], RequestKey = given[3] };
-        Console.WriteLine(Refund(new PaymentsClient(http) { BaseUrl = env("PAYMENTS_URL") }, request).Result);
+        Console.WriteLine(Refund(new PaymentsClient(http) { BaseUrl = Environment.GetEnvironmentVariable("PAYMENTS_URL") }, request).Result);
     }
 }

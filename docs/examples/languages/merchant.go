@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"strconv"
@@ -28,8 +27,10 @@ func refund(ctx context.Context, client *payments.APIClient, request payments.Re
 			return refund.PaymentStatus
 		}
 		problem, _ := err.(*payments.GenericOpenAPIError)
-		if problem != nil && response != nil && response.StatusCode == 409 {
-			duplicate, _ := problem.Model().(payments.DuplicateRequestKeyProblem)
+		if problem == nil || response == nil { // no response, or none that can be read
+			problem, response = &payments.GenericOpenAPIError{}, &http.Response{StatusCode: 500}
+		}
+		if duplicate, is := problem.Model().(payments.DuplicateRequestKeyProblem); is {
 			found := duplicate.Existing
 			sameMoney := found.GetOriginalPaymentId() == request.PaymentId && found.GetAmount() == request.Amount
 			if sameMoney && found.GetClientReferenceId() == request.GetClientReferenceId() {
@@ -37,18 +38,15 @@ func refund(ctx context.Context, client *payments.APIClient, request payments.Re
 			}
 			return "conflict"
 		}
-		seconds := 0
-		if response != nil {
-			result := retries[strconv.Itoa(response.StatusCode)]
-			// This alone shows that no attempt made the refund, of this run or of an earlier one.
-			if result == "none" && problem != nil && strings.Contains(string(problem.Body()), "errorDetails") {
-				return "none"
-			}
-			if response.StatusCode >= 300 && response.StatusCode < 500 && result != "again" {
-				return "unknown"
-			}
-			seconds, _ = strconv.Atoi(response.Header.Get("Retry-After"))
+		result := retries[strconv.Itoa(response.StatusCode)]
+		// This alone shows that no attempt made the refund, of this run or of an earlier one.
+		if result == "none" && strings.Contains(string(problem.Body()), "errorDetails") {
+			return "none"
 		}
+		if response.StatusCode >= 300 && response.StatusCode < 500 && result != "again" {
+			return "unknown"
+		}
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
 		time.Sleep(time.Duration(seconds)*time.Second + 300*time.Millisecond<<attempt)
 	}
 	return "unknown"
@@ -57,26 +55,25 @@ func refund(ctx context.Context, client *payments.APIClient, request payments.Re
 func receive(secret, id, timestamp, signatures string, body []byte) int {
 	key, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	sent, _ := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || len(key) < 24 || math.Abs(float64(time.Now().Unix()-sent)) > 300 {
+	if err != nil || len(key) < 24 || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
 		return 400
 	}
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
-	expected := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	isSigned := false
+	expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	for _, given := range strings.Fields(signatures) {
-		isSigned = isSigned || hmac.Equal([]byte(given), []byte(expected))
+		if hmac.Equal([]byte(given), expected) {
+			return store(id, body)
+		}
 	}
-	if !isSigned {
-		return 400
-	}
+	return 400
+}
+
+func store(id string, body []byte) int {
 	os.Mkdir("events", 0o700)
-	file, err := os.CreateTemp("events", ".")
-	if err != nil {
-		return 500
-	}
+	file, _ := os.CreateTemp("events", ".")
+	_, err := file.Write(body) // fails without a file
 	// One file for each webhook-id: a repeat changes nothing.
-	_, err = file.Write(body)
 	if err != nil || file.Sync() != nil || os.Rename(file.Name(), "events/"+id) != nil {
 		return 500
 	}

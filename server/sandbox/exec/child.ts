@@ -13,6 +13,7 @@ export async function untilExit(child: ChildProcess, timeoutMs: number, signal: 
     kill();
   }, timeoutMs);
   signal.addEventListener("abort", kill);
+  if (signal.aborted) kill();
   try {
     const [code, endedBy]: (number | string | null)[] = await once(child, "exit");
     return { timedOut, code, endedBy };

@@ -75,20 +75,15 @@ export function describeCoverage({ percent, met, total, kinds, items }: Result<"
 
 /** A suite for each run: a case for the tests themselves, and one for each finding. */
 export function toSuites(runs: readonly Run[]): Suites {
-  return new Map(runs.map((run) => [run.title, run.unmet === undefined ? toCases(run) : [toUnmet(run)]]));
+  return new Map(runs.map((run) => [run.title, toCases(run)]));
 }
 
 function toCases(run: Run): Case[] {
-  const { seconds } = run;
-  const failure = explainTests(run);
-  return [
-    { ...toUnmet(run), ...(failure === "" ? { outcome: "passed" } : { outcome: "failed", failure }) },
-    ...run.findings.map(
-      ({ id, text }): Case => ({ id, name: REASONS[id], outcome: "failed", seconds, failure: text }),
-    ),
-  ];
+  const { seconds, unmet, findings } = run;
+  const tests = { id: "tests", name: "the tests pass", seconds };
+  if (unmet !== undefined) return [{ ...tests, outcome: "not run", details: [unmet] }];
+  const outcome = (failure: string) =>
+    failure === "" ? { outcome: "passed" as const } : { outcome: "failed" as const, failure };
+  const found = findings.map(({ id, text }) => ({ id, name: REASONS[id], seconds, ...outcome(text) }));
+  return [{ ...tests, ...outcome(explainTests(run)) }, ...found];
 }
-
-const toUnmet = ({ seconds, unmet = "" }: Run): Case => ({
-  ...{ id: "tests", name: "the tests pass", outcome: "not run", seconds, details: [unmet] },
-});

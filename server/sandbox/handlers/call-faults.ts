@@ -67,7 +67,7 @@ function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse): void {
   if (kind === "RATE_LIMITED")
     throw new ProblemError("RATE_LIMITED", { headers: { "Retry-After": `${retryAfter}` }, reason });
   if (kind === "INTERNAL_ERROR" || kind === "REFUNDS_HELD") throw new ProblemError(kind, { reason });
-  if (kind === "CLOSED_BEFORE") response.destroy();
+  if (kind === "CLOSED_BEFORE") response.socket?.resetAndDestroy();
 }
 
 function delay(response: ServerResponse, milliseconds: number, send: () => void): void {

@@ -3,16 +3,14 @@ import { type LocalServer, serveLocally } from "../../helpers/network/local-serv
 
 const ELSEWHERE = "/elsewhere";
 
-/** Redirects every request by that status, and counts what follows. */
-export async function startRedirect(status: number) {
-  const count = { redirected: 0, followed: 0 };
-  const front = await serveLocally((request, response) => {
+/** Redirects every request by that status, and says which requests follow a redirect. */
+export function startRedirect(status: number, onRequest: (isFollowing: boolean) => void) {
+  return serveLocally((request, response) => {
     request.resume();
-    const isFollowed = request.url === ELSEWHERE;
-    count[isFollowed ? "followed" : "redirected"] += 1;
-    response.writeHead(isFollowed ? 200 : status, isFollowed ? {} : { Location: ELSEWHERE }).end();
+    const isFollowing = request.url === ELSEWHERE;
+    onRequest(isFollowing);
+    response.writeHead(isFollowing ? 200 : status, isFollowing ? {} : { Location: ELSEWHERE }).end();
   });
-  return Object.assign(front, { count });
 }
 
 type Passing = {

@@ -6,8 +6,11 @@ import { printed } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
 import { fail, type Order, type Outcome } from "./outcome.ts";
 
-/** The tools of a check of the caller: a sandbox that misbehaves by plan. */
-export type CallerKit = ReturnType<typeof createCallerKit>;
+/** The tools of a situation: a sandbox that misbehaves by plan, for one of its merchants. */
+export type Kit = ReturnType<typeof createKit>;
+
+/** The tools of a check; `beside` is for what can go on meanwhile, as another merchant, whose calls meet no fault. */
+export type CallerKit = Kit & { readonly beside: Kit };
 
 /** At least so many requests are expected within this time; until then, a pause doesn't mean the end. */
 export type Due = { readonly requests: number; readonly ms: number };
@@ -23,13 +26,19 @@ const NOTHING_DUE: Due = { requests: 0, ms: 0 };
 export type NewPayment = Parameters<Sandbox["payments"]["create"]>[0];
 
 const PAGE = 100;
-const POLL_MS = 50;
+const POLL_MS = 100;
 /** In this time a command ends that only hands a refund over to another program. */
 const ENDING_MS = 500;
 
-export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
-  const shared = new Map<string, Promise<unknown>>();
+export function createCallerKit(options: CallerOptions, sandbox: Sandbox): CallerKit {
   printed.length = 0;
+  const { otherAccessToken: accessToken } = sandbox;
+  const beside = createKit(options, { ...sandbox, ...sandbox.as(accessToken), accessToken });
+  return { ...createKit(options, sandbox), beside };
+}
+
+function createKit(options: CallerOptions, sandbox: Sandbox) {
+  const shared = new Map<string, Promise<unknown>>();
 
   /** What has become of an order by now. */
   async function look(order: Order, problem?: string): Promise<Outcome> {
@@ -58,7 +67,7 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
     const { settleMs, timeoutMs } = options;
     const limitMs = timeoutMs + settleMs + due.ms;
     let [count, since] = [-1, performance.now()];
-    for (const end = since + limitMs; performance.now() < end; await pause(POLL_MS)) {
+    for (const end = since + limitMs; performance.now() < end; await pause(Math.max(POLL_MS, settleMs / 5))) {
       const { requests } = await look(order);
       if (requests.length !== count) [count, since] = [requests.length, performance.now()];
       if (performance.now() - since >= settleMs + (count < due.requests ? due.ms : 0)) return;
@@ -102,6 +111,7 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
      * asked again within this time, if there is one.
      */
     async trigger(order: Order, { url = sandbox.url, due = NOTHING_DUE, withinMs }: Way = {}) {
+      const startedAt = performance.now();
       const run = begin(order, url);
       const isRepeated = ({ requests }: Outcome) => requests.length > 1;
       if (withinMs !== undefined && !(await run.until(isRepeated, withinMs))) {
@@ -113,9 +123,10 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
         );
       }
       const { problem, timedOut } = await run.ended;
+      const ranMs = performance.now() - startedAt;
       if (timedOut) fail(await look(order, problem), "that the run ends");
       await untilQuiet(order, due);
-      return look(order, problem);
+      return { ...(await look(order, problem)), ranMs };
     },
     /** The same, but kills the run when there is a refund, whose response has to be held. */
     async triggerAndKill(order: Order, { due = NOTHING_DUE }: Way = {}) {

@@ -16,6 +16,8 @@ export type Outcome = {
   readonly requests: readonly { at: number; requestKey: string | null; status: number | null }[];
   readonly refunds: readonly SandboxResult<"listPayments">["items"][number][];
   readonly problem: string | undefined;
+  /** How long the run took, in milliseconds. */
+  readonly ranMs?: number;
 };
 
 /** Fails with the list of all requests for an order. */

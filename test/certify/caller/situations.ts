@@ -1,7 +1,7 @@
 import { createClient } from "../../../client/src/index.ts";
 import type { RequestBody } from "../../../server/sandbox/index.ts";
 import { startPassing } from "./front.ts";
-import type { CallerKit, Due, NewPayment } from "./kit.ts";
+import type { CallerKit, Due, Kit, NewPayment } from "./kit.ts";
 import { fail, type Order, type Outcome } from "./outcome.ts";
 
 type Fault = RequestBody<"armFault">;
@@ -9,8 +9,8 @@ type Fault = RequestBody<"armFault">;
 /** An amount that neither 32 bits nor a conversion to cents change. */
 const PLAIN = "12.50";
 
-/** More calls than any program makes for one refund. */
-const ALL_CALLS = 100;
+/** Enough for a storm, and more calls than any program makes for one refund. */
+const [SOME_CALLS, ALL_CALLS] = [6, 100];
 
 /** Far longer than it takes to see the refund and to kill. */
 const UNTIL_KILLED_MS = 3_000;
@@ -22,7 +22,7 @@ const HUNDRED_DOLLARS = { currency: "USD", value: 100 } as const;
 /** The payment that nobody has. */
 const UNKNOWN_PAYMENT = "pay_of_nobody";
 
-type Happening = (kit: CallerKit) => Promise<Outcome>;
+type Happening = (kit: Kit) => Promise<Outcome>;
 
 const SITUATIONS = {
   plain: issuing(PLAIN),
@@ -30,6 +30,7 @@ const SITUATIONS = {
   truncation: issuing("19.99"),
   invalid: issuing("10.005"),
   failedPayment: issuing(PLAIN, async () => ({ amount: HUNDRED_DOLLARS, status: "FAILED" })),
+  exceeding: issuing(PLAIN, async () => ({ amount: { currency: "USD", value: 10 } })),
   pending: issuing(PLAIN, async ({ sandbox }) => {
     const { now } = await sandbox.clock.read();
     return { amount: HUNDRED_DOLLARS, settledAt: now };
@@ -44,8 +45,8 @@ const SITUATIONS = {
   badGateway: during(() => ({ kind: "BAD_GATEWAY" })),
   outage: during(() => ({ kind: "CLOSED_BEFORE", times: 3 })),
 
-  /** The first run gets a 500, and may leave the refund to a second run. */
-  internalError: during(() => ({ kind: "INTERNAL_ERROR" }), { twice: true }),
+  /** The first run gets some 500s, and may leave the refund to a second run. */
+  internalError: during(() => ({ kind: "INTERNAL_ERROR", times: SOME_CALLS }), { twice: true }),
   /** No response reaches the first run, which gives up; the second run gets all. */
   unfinished: during(() => ({ kind: "CLOSED_AFTER", times: ALL_CALLS }), { twice: true }),
   /** The same, but the first run is refused when it asks again, as with a token that has expired meanwhile. */
@@ -69,34 +70,44 @@ const SITUATIONS = {
   /** The first response never comes, although the refund was made. */
   silent: async (kit) => {
     const order = await kit.newOrder(PLAIN);
-    const ended = Promise.withResolvers<void>();
-    await using front = await startPassing(kit.sandbox.url, {
-      hold: async (isFirst) => isFirst && ended.promise,
-    });
-    try {
-      return await kit.trigger(order, { url: front.url, withinMs: kit.options.silentMs });
-    } finally {
-      ended.resolve();
-    }
+    const hold = async (isFirst: boolean) => isFirst && new Promise(() => {});
+    await using front = await startPassing(kit.sandbox.url, { hold });
+    return await kit.trigger(order, { url: front.url, withinMs: kit.options.silentMs });
   },
 
   /** Before its first request arrives, another refund has got its requestKey, of which only this one field differs. */
   foreignPayment: foreign((_order, other) => ({ paymentId: other.paymentId })),
-  foreignAmount: foreign(() => ({ amount: "1.00" })),
-  foreignReference: foreign((_order, other) => ({ clientReferenceId: other.reference })),
+  foreignAmount: foreign(() => ({ amount: "12.51" })),
+  foreignReference: foreign(({ reference }) => ({ clientReferenceId: `${reference}-2` })),
+  foreignNoReference: foreign(() => ({ clientReferenceId: undefined })),
 } as const satisfies Record<string, Happening>;
 
 export type Situation = keyof typeof SITUATIONS;
+
+export const FOREIGN = ["foreignPayment", "foreignAmount", "foreignReference", "foreignNoReference"] as const;
 
 /**
  * What becomes of an order in a situation, which happens once: several checks may look at the outcome. Fails when no refund was
  * requested: a program that does nothing would otherwise pass each check that something did not happen.
  */
 export async function outcomeOf(kit: CallerKit, situation: Situation): Promise<Outcome> {
-  const outcome = await kit.share(situation, () => SITUATIONS[situation](kit));
+  const outcome = await kit.share(situation, () =>
+    SITUATIONS[situation](BESIDE.includes(situation) ? kit.beside : kit),
+  );
+  if (situation === "slow") startBeside(kit, outcome, await outcomeOf(kit, "plain"));
   if (outcome.requests.length === 0 && situation !== "invalid")
     fail(outcome, "a request at the address that the run was given");
   return outcome;
+}
+
+/** What needs no fault, so that it can go on beside what needs one. */
+const BESIDE: readonly Situation[] = ["silent", "unknownPayment", ...FOREIGN];
+
+/** Only for commands that end after their response: behind the silent response of a queue, others would wait. */
+function startBeside(kit: CallerKit, slow: Outcome, plain: Outcome): void {
+  const { canKill, slowMs } = kit.options;
+  if (!canKill || (slow.ranMs ?? 0) - (plain.ranMs ?? 0) < slowMs / 2) return;
+  for (const situation of BESIDE) outcomeOf(kit, situation).catch(() => {}); // its check gets the error
 }
 
 /** Lets another refund, which differs by these fields, take the key of the order's first request. */
@@ -116,17 +127,14 @@ function foreign(differs: (order: Order, other: Order) => object): Happening {
 }
 
 /** Has the system issue one refund. */
-function issuing(amount: string, payment?: (kit: CallerKit) => Promise<NewPayment>): Happening {
+function issuing(amount: string, payment?: (kit: Kit) => Promise<NewPayment>): Happening {
   return async (kit) => kit.trigger(await kit.newOrder(amount, await payment?.(kit)));
 }
 
 type Way = { readonly by?: "trigger" | "triggerAndKill"; readonly twice?: boolean; readonly next?: Fault };
 
 /** Arms a fault before that. Twice: then has it issue the refund without a fault, as the same decision to refund. */
-function during(
-  toFault: (kit: CallerKit) => Fault,
-  { by = "trigger", twice = false, next }: Way = {},
-): Happening {
+function during(toFault: (kit: Kit) => Fault, { by = "trigger", twice = false, next }: Way = {}): Happening {
   return async (kit) => {
     const { faults } = kit.sandbox;
     const order = await kit.newOrder(PLAIN);

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { send } from "../../../server/webhooks/send.ts";
 import { signDelivery } from "../../../server/webhooks/sign-delivery.ts";
-import { CheckFailure, createRedactor, type Exchange, NotRun, type Sent } from "../../reporting/exchange.ts";
+import { CheckFailure, createRedactor, type Exchange, type Sent } from "../../reporting/exchange.ts";
 import { CannotRun } from "../../reporting/options.ts";
 import { printed } from "../hooks.ts";
 import type { ReceiverOptions } from "../options.ts";
@@ -23,6 +23,8 @@ export type Delivery = {
   readonly secrets?: readonly string[];
   /** Changes the headers after the body was signed; null leaves one out. */
   readonly headers?: Readonly<Record<string, string | null>>;
+  /** Spells the names of the headers. */
+  readonly spell?: (name: string) => string;
   /** Changes the body after it was signed. */
   readonly tamper?: (body: string) => string;
 };
@@ -42,7 +44,6 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
   redactor.add("secret", secret);
   printed.length = 0;
   const closing = new AbortController();
-  let redirected = false;
   /** Whether nothing listened at the last attempt, as while a supervisor starts the receiver again. */
   let isAway = false;
   let slowestMs = 0;
@@ -60,7 +61,6 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
 
   /** Sends a delivery once. Throws a `CheckFailure` when no response comes in time. */
   async function sendOnce(delivery: Delivery): Promise<Exchange> {
-    if (redirected) throw new NotRun("the receiver redirects; see response.redirect");
     const event = delivery.event ?? exampleEvent(contract, PROBE);
     const request = toRequest(event, delivery, secret);
     for (const end = performance.now() + BACK_MS; isAway && performance.now() < end && (await whyAway()); )
@@ -86,7 +86,6 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
         timedOut,
       });
     }
-    if (result.status >= 300 && result.status < 400) redirected = true;
     const { status, bodyStart } = result;
     const received = { status, headers: new Headers(), text: bodyStart ?? "", body: undefined };
     return { sent, received: { ...received, milliseconds: took } };
@@ -105,11 +104,12 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
       throw new CannotRun(`${url} can't be reached: ${why}. Start your receiver, or give another --url.`);
     const refusal = async (type: string, delivery: Delivery = {}) => {
       const { status } = await attempt(toRequest(exampleEvent(contract, type), delivery, secret));
-      return status !== null && status >= 400 ? status : undefined;
+      return status !== null && status >= 300 ? status : undefined;
     };
     const status = await refusal(PROBE);
     if (!status || !(await refusal("payment.settled"))) return;
     const said = `The receiver responds ${status} to every event.`;
+    if (status < 400) throw new CannotRun(`${said} The service follows no redirect: give where it leads to.`);
     for (const [cause, delivery] of causesOf(exampleEvent(contract, PROBE), secret))
       if (!(await refusal(PROBE, delivery))) throw new CannotRun(`${said} ${cause}`);
     throw new CannotRun(`${said} Is ${new URL(url).pathname} its path, and --secret its secret?`);
@@ -166,12 +166,13 @@ function toRequest(
   { webhookId = newWebhookId(), at = new Date(), ...delivery }: Delivery,
   secret: string,
 ) {
-  const { body = JSON.stringify(event), secrets = [secret], tamper = String } = delivery;
+  const { body = JSON.stringify(event), secrets = [secret], spell = String, tamper = String } = delivery;
   const isKeyless = secrets.includes("");
   const signed = signDelivery(isKeyless ? ["a key"] : secrets, { webhookId, at, body });
   const keyless = isKeyless && signBy("", `${webhookId}.${signed["webhook-timestamp"]}.${body}`);
   const entries = Object.entries<string | null>({ ...signed, ...keyless, ...delivery.headers });
-  const headers = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
+  const sent = entries.flatMap(([name, value]) => (value === null ? [] : [[spell(name), value]]));
+  const headers: Sent["headers"] = Object.fromEntries(sent);
   return { headers, body: tamper(body) };
 }
 

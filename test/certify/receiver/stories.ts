@@ -22,8 +22,9 @@ const BELIEFS = { preconditions: [STATE], guide: ON_RULES, ...STORED };
 const RESTART = { preconditions: [given<ReceiverOptions>("restart"), STATE], ...STORED };
 
 /** Begins with one refund, of which events tell and about which the system is asked. */
-async function begin(kit: ReceiverKit, refund = newRefund()) {
+async function begin(kit: ReceiverKit) {
   const { options, send, contract } = kit;
+  const refund = newRefund();
   const prepared = await options.prepare?.(refund);
   if (prepared?.problem) throw new CheckFailure("--prepare to succeed", { received: prepared.problem });
   const fail = (expected: string, text: string) => {
@@ -156,7 +157,7 @@ export const storyChecks = [
     },
     {
       id: "state.disorder",
-      after: ["state.pending", "state.failed-later"],
+      after: ["state.pending", "state.failed-later", "state.at-once"],
       cases: ["mollie/WooCommerce#1252"],
       name: "keeps the latest status when events come in another order",
       sources: ["D21", "D23"],
@@ -172,6 +173,11 @@ export const storyChecks = [
           () => failed.tell("refund.authorized"),
           "refund.authorized has a lower sequence",
         );
+        for (let round = 0; round < AT_ONCE_ROUNDS; round += 1) {
+          const raced = await begin(kit);
+          await Promise.all([raced.tell("refund.authorized"), raced.tell("refund.pending")]);
+          await raced.expectBelief("AUTHORIZED", "both events came at the same moment");
+        }
       },
     },
     {
@@ -180,8 +186,7 @@ export const storyChecks = [
       name: "does not take a status that it does not know for a success or a failure",
       sources: ["D28", "D21"],
       async run(kit) {
-        const refund = newRefund();
-        const { tell, expectKnown, expectSame } = await begin(kit, refund);
+        const { refund, tell, expectKnown, expectSame } = await begin(kit);
         await tell("refund.pending");
         await expectKnown();
         const event = refundEvent(kit.contract, "refund.authorized", {
@@ -201,8 +206,7 @@ export const storyChecks = [
       name: "believes nothing that a forged event says",
       sources: ["D22", "10.2"],
       async run(kit) {
-        const refund = newRefund();
-        const { tell, expectKnown, expectSame } = await begin(kit, refund);
+        const { refund, tell, expectKnown, expectSame } = await begin(kit);
         await tell("refund.pending");
         await expectKnown();
         const event = refundEvent(kit.contract, "refund.authorized", { refund });
@@ -222,19 +226,20 @@ export const storyChecks = [
       async run(kit) {
         const { options } = kit;
         const first = await begin(kit);
+        await first.tell("refund.pending");
         const repeat = await first.tell("refund.authorized");
         await first.expectBelief("AUTHORIZED", "the event says so");
         kit.beforeRestart = () => first.expectSame(repeat, "it took this delivery before the restart");
-        const last = await begin(kit);
-        const stories = await Promise.all(Array.from({ length: EVENTS_BEFORE_RESTART }, () => begin(kit)));
-        await Promise.all(stories.map(({ tell }) => tell("refund.authorized")));
-        const [result] = await Promise.all([
-          options.restart?.({}),
-          sendUntilAccepted(() => last.tell("refund.authorized")),
-        ]);
-        if (result?.problem)
-          throw new CheckFailure("--restart to restart the receiver", { received: result.problem });
-        for (const { expectBelief } of [...stories, last]) {
+        const others = await Promise.all(Array.from({ length: 1 + EVENTS_BEFORE_RESTART }, () => begin(kit)));
+        await first.expectSame(async () => {
+          const [last, ...stories] = others;
+          await Promise.all(stories.map(({ tell }) => tell("refund.authorized")));
+          const accepted = sendUntilAccepted(async () => last?.tell("refund.authorized"));
+          const [result] = await Promise.all([options.restart?.({}), accepted]);
+          if (result?.problem)
+            throw new CheckFailure("--restart to restart the receiver", { received: result.problem });
+        }, "a restart changes nothing");
+        for (const { expectBelief } of others) {
           await expectBelief("AUTHORIZED", "it responded with 2xx to the event, which is not sent again");
         }
       },
@@ -262,13 +267,11 @@ function withoutIds(text: string, refund: object): string {
 
 /** Sends an event until the receiver accepts it, as the service would in longer intervals. */
 async function sendUntilAccepted(tell: () => Promise<unknown>): Promise<void> {
-  const end = performance.now() + RESTART_LIMIT_MS;
-  for (;;) {
+  for (const end = performance.now() + RESTART_LIMIT_MS; ; await pause(RETRY_MS)) {
     try {
       return void (await tell());
     } catch (error) {
       if (!(error instanceof CheckFailure) || performance.now() > end) throw error;
-      await pause(RETRY_MS);
     }
   }
 }

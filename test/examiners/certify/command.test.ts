@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { headingsOf } from "../../../openapi/document/headings.ts";
+import { REASONS } from "../../../server/sandbox/exec/judge.ts";
 import { callerChecks } from "../../certify/caller/checks.ts";
 import { commandHook } from "../../certify/hooks.ts";
 import { readCommand } from "../../certify/options.ts";
@@ -106,6 +107,7 @@ describe("the command of the exam", { timeout: 60_000 }, () => {
       "receiver: verifies JSON that Python has written",
       /responds 400 to every event\. It verifies JSON that it has wri/,
     ],
+    ["receiver: redirects", /responds 308 to every event\. The service follows no redirect/],
     ["receiver: has another path", /responds 404 to every event\. Is \/webhooks its path/],
   ])("ends with 2 and one line for a %s", async ([mistake, cause]) => {
     await using other = await startMerchant(mistake);
@@ -115,18 +117,9 @@ describe("the command of the exam", { timeout: 60_000 }, () => {
 
   test("warns of a receiver that is in time only just", async () => {
     await using slow = await startMerchant("receiver: takes most of the time");
-    const args = [
-      "--url",
-      `${slow.url}/webhooks`,
-      "--secret",
-      SECRET,
-      "--timeout",
-      "1",
-      "--only",
-      "event.late",
-    ];
+    const args = ["--url", `${slow.url}/webhooks`, "--secret", SECRET, "--timeout", "1"];
 
-    const { results, warnings } = await hold(...args);
+    const { results, warnings } = await hold(...args, "--only", "event.late");
 
     expect([results[0]?.outcome, warnings]).toEqual([
       "passed",
@@ -208,6 +201,21 @@ describe("each check of the exam", () => {
     }
     for (const part of [receiverChecks(readContract("openapi")), callerChecks]) {
       expect(new Set(part.map(({ id }) => id)).size).toBe(part.length);
+    }
+  });
+
+  test("has a clause or a decision, and each of the twelve public cases has a check that names it", async () => {
+    for (const { id, sources } of checks) expect(sources, id).not.toHaveLength(0);
+    const page = await readFile("docs/guides/refunds-paid-twice.md", "utf8");
+    const told = page.split("\n\n").filter((paragraph) => paragraph.startsWith("**"));
+    expect(told).toHaveLength(12);
+    const reasons = new Map(Object.entries(REASONS));
+    for (const { id, cases = [] } of checks) reasons.set(id, `${reasons.get(id) ?? ""} ${cases}`);
+    for (const paragraph of told) {
+      const [, report] = /\[([\w-]+\/[\w-]+#\d+)\]/.exec(paragraph) ?? [];
+      const named = [...paragraph.matchAll(/`([a-z]+\.[a-z-]+)`/g)].map(([, name = ""]) => reasons.get(name));
+      expect(named, paragraph).not.toContain(undefined);
+      expect(named.join(" "), paragraph).toContain(report);
     }
   });
 });

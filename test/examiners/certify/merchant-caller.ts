@@ -20,8 +20,12 @@ const TIMEOUT_MS = 150;
 /** More than a response is held, but for the one that never comes. */
 const LONGER_MS = 3_000;
 const ENDLESS_MS = 60_000;
+/** In place of a status: the refund is to be begun again. */
+export const FORGOTTEN = "FORGOTTEN";
 /** So short that there is always another request soon. */
 const ENDLESS_WAIT_MS = 100;
+
+type Said = { readonly paymentStatus: string; readonly errorDetails?: { readonly errorCode: string } };
 
 /** Creates a program that issues refunds; it resolves with the status, if it is known. */
 export function createCaller(has: (mistake: Mistake) => boolean) {
@@ -31,9 +35,11 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
   const isHasty = has("caller: makes a new requestKey after a timeout, in a queue");
   const maxAttempts = isEndless
     ? Number.POSITIVE_INFINITY
-    : has("caller: repeats at once")
+    : has("caller: repeats at once") || has("caller: repeats a 500 at once")
       ? MANY_ATTEMPTS
-      : MAX_ATTEMPTS;
+      : has("caller: does not repeat at all")
+        ? 1
+        : MAX_ATTEMPTS;
 
   return async function call(order: Order, requestKey: string): Promise<string | undefined> {
     let key = requestKey;
@@ -45,18 +51,22 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
         if (attempt === maxAttempts && has("caller: takes a lost response for a failure"))
           return "TERMINAL_FAILED";
         if (timedOut || has("caller: makes a new requestKey for each attempt")) key = randomUUID();
-      } else if (response.status === 201) return toFirstStatus(response.body);
+      } else if (response.status === 201 && isWaiting(response.body, attempt)) key = randomUUID();
+      else if (response.status === 201) return toFirstStatus(response.body);
       else if (response.status === 409) return toExisting(order, response.body);
       else if (response.status === 404 && !has("caller: repeats a 404")) return undefined;
       else if (response.status === 503 && has("caller: does not repeat after a 503")) return undefined;
       else if (response.status === 429 && has("caller: does not repeat after a 429")) return undefined;
       else if (response.status === 403 && has("caller: takes a refusal after a lost response for a failure"))
         return "TERMINAL_FAILED";
+      else if (response.status === 403 && has("caller: forgets its requestKey after a refusal"))
+        return FORGOTTEN;
       else if (response.status < 404) return undefined;
       const retryAfter = has("caller: ignores Retry-After") ? 0 : 1000 * Number(response?.retryAfter ?? 0);
       if (attempt === maxAttempts) break;
       const longer = isEndless ? ENDLESS_WAIT_MS : FIRST_WAIT_MS * 2 ** attempt;
-      const wait = has("caller: repeats at once") ? 0 : longer;
+      const isHurried = response?.status === 500 && has("caller: repeats a 500 at once");
+      const wait = isHurried || has("caller: repeats at once") ? 0 : longer;
       await pause(Math.max(wait, retryAfter));
     }
     return undefined;
@@ -108,7 +118,14 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
     return Number(amount);
   }
 
-  function toFirstStatus({ paymentStatus }: { paymentStatus: string }): string {
+  function isWaiting({ paymentStatus }: Said, attempt: number): boolean {
+    if (paymentStatus !== "PENDING" || attempt === 3) return false;
+    return has("caller: makes a new requestKey while a refund waits");
+  }
+
+  function toFirstStatus({ paymentStatus, errorDetails }: Said): string | undefined {
+    const isDeadly = errorDetails?.errorCode === "AMOUNT_EXCEEDS_REFUNDABLE";
+    if (isDeadly && has("caller: dies of an errorCode")) return undefined;
     if (has("caller: takes each 201 for a success"))
       return paymentStatus === "PENDING" ? paymentStatus : "AUTHORIZED";
     if (paymentStatus === "PENDING" && has("caller: takes a waiting refund for a success"))
@@ -122,7 +139,10 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
     const isOwn =
       (existing.originalPaymentId === order.paymentId || has("caller: ignores the payment of a 409")) &&
       (value === Number(order.amount) || has("caller: ignores the amount of a 409")) &&
-      (existing.clientReferenceId === order.reference || has("caller: ignores the reference of a 409"));
+      (existing.clientReferenceId === order.reference ||
+        (existing.clientReferenceId === null &&
+          has("caller: takes the 409 of a refund without a reference for its own")) ||
+        has("caller: ignores the reference of a 409"));
     return isOwn || has("caller: takes any refund of a 409 for its own")
       ? String(existing.paymentStatus)
       : undefined;

@@ -2,7 +2,6 @@ type Row = readonly [mistake: string, ...failed: string[]];
 
 /** Each mistake of a merchant's receiver, and the checks that it fails: no other one may. */
 export const RECEIVERS = [
-  ["receiver: redirects", "response.redirect"],
   ["receiver: refuses events that are not of refunds", "event.types"],
   ["receiver: responds 409 to a repeat", "event.repeated"],
   ["receiver: responds 500 to unknown events", "unknown.event"],
@@ -36,6 +35,12 @@ export const RECEIVERS = [
   ["receiver: compares signatures without case", "signature.partial"],
   ["receiver: ends at unknown events, and is started again", "unknown.event"],
   ["receiver: prints its secret", "output.secret"],
+  ["receiver: reads header names in one spelling only", "event.headers"],
+  ["receiver: dies of a refund without a reference", "event.reference"],
+  ["receiver: reads letters of one byte only", "signature.bytes"],
+  ["receiver: allows clocks to differ by a minute", "event.late"],
+  ["receiver: books all events again when it starts", "restart.kept"],
+  ["receiver: loses one of two events at a moment", "state.disorder"],
 ] as const satisfies readonly Row[];
 
 /** The same of a program that issues refunds. */
@@ -44,7 +49,7 @@ export const CALLERS = [
   ["caller: makes its requestKey of the payment", "refund.key"],
   ["caller: sends no reference", "refund.reference"],
   ["caller: keeps amounts in 32 bits", "amount.cent"],
-  ["caller: truncates to cents", "amount.truncation"],
+  ["caller: truncates to cents", "amount.cent"],
   ["caller: rounds to cents", "amount.third-digit"],
   ["caller: makes a new requestKey for each attempt", "lost.after"],
   ["caller: makes a new requestKey for each run", "lost.unfinished"],
@@ -54,7 +59,7 @@ export const CALLERS = [
   ["caller: does not repeat after a 429", "busy.429"],
   ["caller: ignores Retry-After", "busy.retry-after"],
   ["caller: repeats at once", "busy.storm"],
-  ["caller: repeats a 404", "refused.404"],
+  ["caller: repeats a 404", "refused.call"],
   ["caller: follows redirects", "refused.redirect"],
   ["caller: follows a 302 only", "refused.redirect"],
   ["caller: takes a 409 for a failure", "state.lost"],
@@ -71,6 +76,12 @@ export const CALLERS = [
   ["caller: reads whether there is a key, and writes it later", "lost.at-once"],
   ["caller: waits for ever for a response", "lost.silent"],
   ["caller: prints its access token", "output.secret"],
+  ["caller: does not repeat at all", "busy.503"],
+  ["caller: repeats a 500 at once", "busy.storm"],
+  ["caller: forgets its requestKey after a refusal", "state.refused"],
+  ["caller: makes a new requestKey while a refund waits", "state.pending"],
+  ["caller: dies of an errorCode", "state.failed"],
+  ["caller: takes the 409 of a refund without a reference for its own", "state.foreign"],
 ] as const satisfies readonly Row[];
 
 /** The same of a program that is a process of its own, which the exam can kill. */
@@ -92,6 +103,7 @@ export const RIGHT_CALLERS = [
 
 /** Receivers that refuse every event. */
 type Refusing =
+  | "receiver: redirects"
   | "receiver: uses the secret as text"
   | "receiver: takes seconds for milliseconds"
   | "receiver: verifies JSON that Python has written"
