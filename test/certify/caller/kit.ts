@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Sandbox } from "../../../server/sandbox/index.ts";
+import type { Sandbox, SandboxCalls } from "../../../server/sandbox/index.ts";
 import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
 import { printed } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
@@ -32,12 +32,12 @@ const ENDING_MS = 500;
 
 export function createCallerKit(options: CallerOptions, sandbox: Sandbox): CallerKit {
   printed.length = 0;
-  const { otherAccessToken: accessToken } = sandbox;
-  const beside = createKit(options, { ...sandbox, ...sandbox.as(accessToken), accessToken });
+  const { url, otherAccessToken: accessToken } = sandbox;
+  const beside = createKit(options, { ...sandbox.as(accessToken), url, accessToken });
   return { ...createKit(options, sandbox), beside };
 }
 
-function createKit(options: CallerOptions, sandbox: Sandbox) {
+function createKit(options: CallerOptions, sandbox: SandboxCalls & Pick<Sandbox, "url" | "accessToken">) {
   const shared = new Map<string, Promise<unknown>>();
 
   /** What has become of an order by now. */

@@ -209,7 +209,7 @@ describe("each check of the exam", () => {
     const page = await readFile("docs/guides/refunds-paid-twice.md", "utf8");
     const told = page.split("\n\n").filter((paragraph) => paragraph.startsWith("**"));
     expect(told).toHaveLength(12);
-    const reasons = new Map(Object.entries(REASONS));
+    const reasons = new Map<string, string>(Object.entries(REASONS));
     for (const { id, cases = [] } of checks) reasons.set(id, `${reasons.get(id) ?? ""} ${cases}`);
     for (const paragraph of told) {
       const [, report] = /\[([\w-]+\/[\w-]+#\d+)\]/.exec(paragraph) ?? [];
