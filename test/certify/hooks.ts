@@ -77,11 +77,8 @@ export function expectNoSecrets(secrets: readonly (string | undefined)[]): void 
 /** The line that names the error, of a text that may begin with a piece of the program, and end with its stack. */
 function firstError(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return (
-    lines.find((line) => /^\S*(Error|Exception|error|fatal|panic)\b/.test(line.trim())) ??
-    lines[0] ??
-    ""
-  ).slice(0, 500);
+  const found = lines.find((line) => /^\S*(Error|Exception|error|fatal|panic)\b/.test(line.trim()));
+  return (found ?? lines[0] ?? "").slice(0, 500);
 }
 
 /** Calls a URL: a GET with the facts in its query, or a POST with the facts as JSON. */

@@ -157,12 +157,7 @@ const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", SIGNA
     { headers: { "webhook-signature": [WRONG, "v1,", "v1a,AAAA", "v2,AAAA"].join(" ") } },
     { secrets: [FOREIGN, `${FOREIGN}.`] },
   ]),
-  refused(
-    "empty-secret",
-    "a delivery that an empty secret has signed",
-    () => [{ secrets: [""] }],
-    ON_SECRETS,
-  ),
+  refused("empty-secret", "a delivery signed by an empty secret", () => [{ secrets: [""] }], ON_SECRETS),
   refused("id", "a delivery whose webhook-id was changed", () => [
     { headers: { "webhook-id": newWebhookId() } },
   ]),
