@@ -67,7 +67,9 @@ function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse): void {
   if (kind === "RATE_LIMITED")
     throw new ProblemError("RATE_LIMITED", { headers: { "Retry-After": `${retryAfter}` }, reason });
   if (kind === "INTERNAL_ERROR" || kind === "REFUNDS_HELD") throw new ProblemError(kind, { reason });
-  if (kind === "CLOSED_BEFORE") response.socket?.resetAndDestroy();
+  if (kind !== "CLOSED_BEFORE") return;
+  response.socket?.resetAndDestroy(); // as some proxies do
+  response.destroy();
 }
 
 function delay(response: ServerResponse, milliseconds: number, send: () => void): void {
