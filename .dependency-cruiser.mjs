@@ -132,6 +132,12 @@ export default {
       { path: "node_modules/(kysely|pg|@electric-sql)/" },
     ),
     forbid(
+      "diff-stands-alone",
+      "The comparison of documents works for any project.",
+      { path: "^openapi/diff/" },
+      { path: "^(test|scripts|server|client|openapi/(?!diff/))" },
+    ),
+    forbid(
       "client-stands-alone",
       "Merchants install the client without the server.",
       { path: "^client/" },

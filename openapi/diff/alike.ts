@@ -3,8 +3,7 @@
  * each other, it would take minutes.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Refutes } from "./containment.ts";
-import { all, type Formula, fulfils, not, type Term } from "./formula.ts";
+import { all, type Formula, fulfils, not, type Refutes, type Term } from "./formula.ts";
 import { isNode, memberOf, type Node } from "./json-pointer.ts";
 import { UNLIMITING } from "./keywords.ts";
 import { HOLDERS, referred, textOf } from "./read-schema.ts";

@@ -8,7 +8,7 @@ import addFormats from "ajv-formats";
 import { refutesByParts } from "./alike.ts";
 import type { Schema } from "./documents.ts";
 import { EXTENSIONS } from "./extensions.ts";
-import type { Count, Formula, Key, Term, Type } from "./formula.ts";
+import type { Count, Formula, Key, Refutes, Term, Type } from "./formula.ts";
 import { all, fulfils, has, not, part, TYPES, typeOf, values } from "./formula.ts";
 import { translate } from "./keywords.ts";
 
@@ -23,8 +23,6 @@ export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(f
 const COST = { formula: 2_000, all: 100_000 };
 /** Whether a formula is known to be impossible: nothing here decides twice. */
 const verdicts = new Map<Term, boolean>();
-/** Whether no value fulfils a formula. */
-export type Refutes = (formula: Formula) => boolean;
 
 /**
  * Whether it is proven that no value fulfils a formula. What it depends on is taken for impossible until a case of it remains, because a

@@ -11,6 +11,8 @@ export type Type = (typeof TYPES)[number];
  */
 export type Formula = boolean | Term;
 export type Term = { readonly is: string; readonly of?: unknown; readonly parts: readonly Formula[] };
+/** Whether no value fulfils a formula. */
+export type Refutes = (formula: Formula) => boolean;
 export type Key = string | number | Term;
 
 export const term = (is: string, of?: unknown, ...parts: Formula[]): Term =>

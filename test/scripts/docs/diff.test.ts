@@ -85,7 +85,7 @@ test("the comparison of documents reads files of a revision, prints each format,
   const save = async (id: string, maxLength: number) => {
     const parameters = [{ name: id, in: "path", required: true, schema: { $ref: "parts.json#/Id" } }];
     const paths = { [`/pets/{${id}}`]: { get: { parameters, responses: { 204: { description: "gone" } } } } };
-    const document = { openapi: "3.1.0", info: { title: "Pets", version: "1.0.0" }, paths };
+    const document = { openapi: "3.0.3", info: { title: "Pets", version: "1.0.0" }, paths };
     await writeFile(join(folder, "pets.json"), JSON.stringify(document));
     await writeFile(join(folder, "parts.json"), JSON.stringify({ Id: { type: "string", maxLength } }));
   };
