@@ -213,18 +213,23 @@ function comparePayouts(range: IdRange): RawBuilder<Difference> {
       else f.payment_id is not null or w.payment_id is not null end`;
 }
 
-/** Where changes of operators are recorded, each original payment is as its last record says, which a command has made. */
+/** Where changes of operators are recorded, commands have made all of them, and each original payment is as its last one says. */
 function compareRecord(range: IdRange): RawBuilder<Difference> {
   return sql<Difference>`
+    with by_hand as materialized (
+      select * from admin_changes c where ${isIn(range, sql`c.key`)} and c.name = 'payments' and ${isByHand}
+    )
     select p.merchant, p.payment_id as id, 'record' as what,
       coalesce(c.state ->> 'status' || ' of ' || (c.state ->> 'amount_cents') || ' by ' || c.operator, 'missing') as found,
       p.status || ' of ' || p.amount_cents || ' by a command' as expected
     from payments p left join lateral (
-      select * from admin_changes where key = p.payment_id and merchant = p.merchant and name = 'payments'
-      order by number desc limit 1
+      (select *, true as is_by_hand from by_hand where key = p.payment_id and merchant = p.merchant limit 1)
+      union all (select *, false from admin_changes where key = p.payment_id and merchant = p.merchant and name = 'payments'
+        order by number desc limit 1)
+      limit 1
     ) as c on true
-    where ${isIn(range, sql`p.payment_id`)} and p.kind = 'DEBIT' and p.created_at > (select min(at) from admin_changes)
-      and (c.number is null or (c.state ->> 'status', c.state ->> 'amount_cents') <> (p.status, p.amount_cents::text) or ${isByHand})`;
+    where ${isIn(range, sql`p.payment_id`)} and p.created_at > (select min(at) from admin_changes) and (c.is_by_hand or p.kind = 'DEBIT'
+      and (c.number is null or (c.state ->> 'status', c.state ->> 'amount_cents') <> (p.status, p.amount_cents::text)))`;
 }
 
 /** What the single rows of the tables deployment and feed say wrongly: servers would believe it, and none of them writes it. */

@@ -219,6 +219,7 @@ describe("the roles of the guide", () => {
     const endedRun = `select set_config('refunds.run', entry ->> 'runId', false) from admin_actions
       where entry -> 'command' ->> 0 = 'payments' and entry ->> 'outcome' = 'succeeded'`;
     await query("jane", `${endedRun}; ${mintedPayment.replace("'minted'", "'by_hand'")}`);
+    await run("admin", ["payments"], linesOfPayment("acme", "by_hand")[1]);
     await query("migrate", `grant update on deployment to ${setup.name}_serve`);
 
     const audit = await run("admin", ["audit"]);
@@ -233,7 +234,7 @@ describe("the roles of the guide", () => {
       stdout: expect.stringContaining("without a command: delete holds other"),
     });
     expect(checked.stdout).toContain(
-      `by_hand of acme: record is PROCESSING of 1 by ${setup.name}_jane, and should be PROCESSING of 1 by a command`,
+      `by_hand of acme: record is PROCESSING of 1 by ${setup.name}_jane, and should be SETTLED of 1 by a command`,
     );
     expect(checked.stdout).toContain(`${setup.name}_serve: update deployment is a right too many`);
     await query(
