@@ -11,6 +11,7 @@ import {
 import { type AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { readInSlices } from "../async/read-in-slices.ts";
 import {
   invalidRequestError,
   malformedRequest,
@@ -37,37 +38,6 @@ const BACKLOG = 4_096;
 
 /** How many requests may wait for the response of an earlier one on their connection; a connection with more is closed. */
 const MAX_PIPELINED = 16;
-
-/** So many bytes hold some ten of the shortest requests. */
-const SLICE_BYTES = 512;
-/** A connection with more bytes behind a request whose response waits is closed. */
-const MAX_AHEAD_BYTES = 8_192;
-/** So many connections may have begun a head of more than a slice without ending it; further ones are closed. */
-const MAX_LONG_HEADS = 1_000;
-
-/**
- * Has Node parse what it reads in slices, and nothing more of a connection that has been closed meanwhile: of a whole chunk it would
- * make a thousand requests at once.
- */
-function readInSlices(socket: Socket, longHeads: Set<Socket>, latest: () => IncomingMessage | undefined) {
-  const push = socket.push.bind(socket);
-  const isWaiting = () => latest()?.complete === true;
-  let unended = 0;
-  socket.once("close", () => longHeads.delete(socket));
-  socket.push = (chunk: Buffer | null) => {
-    let more = chunk === null && push(chunk);
-    for (let at = 0; chunk && at < chunk.length && !socket.destroyed; at += SLICE_BYTES) {
-      if (chunk.length - at > MAX_AHEAD_BYTES && isWaiting()) socket.destroy();
-      else more = push(chunk.subarray(at, at + SLICE_BYTES));
-    }
-    unended = latest() ? 0 : unended + (chunk?.length ?? 0);
-    if (unended <= SLICE_BYTES) longHeads.delete(socket);
-    else if (longHeads.size < MAX_LONG_HEADS) longHeads.add(socket);
-    else if (!longHeads.has(socket)) socket.destroy();
-    return more;
-  };
-  socket.on("data", () => {}); // otherwise the bytes go to the parser without the socket
-}
 
 export type HttpServerOptions = {
   host: string;

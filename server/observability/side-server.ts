@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { readInSlices } from "../async/read-in-slices.ts";
 
 export type SideServer = {
   /** Its address, such as `http://127.0.0.1:9001`; undefined when it has no port. */
@@ -10,12 +11,22 @@ export type SideServer = {
 
 export const noSideServer: SideServer = { url: undefined, stop: async () => {} };
 
-/** Serves something on a port of its own, beside that of the callers. */
+/** Serves something on a port of its own, beside that of the callers; a connection that sends a request before its response is closed. */
 export async function startSideServer(
   serve: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<SideServer> {
-  const server = createServer(serve);
+  const underWay = new WeakMap<Socket, IncomingMessage>();
+  const longHeads = new Set<Socket>();
+  const server = createServer((request, response) => {
+    const { socket } = request;
+    if (underWay.has(socket)) socket.destroy();
+    if (socket.destroyed) return;
+    underWay.set(socket, request);
+    response.once("close", () => underWay.delete(socket));
+    serve(request, response);
+  });
+  server.on("connection", (socket) => readInSlices(socket, longHeads, () => underWay.get(socket)));
   server.listen({ host, port });
   await once(server, "listening"); // rejects with the error of the system
   return {

@@ -106,7 +106,6 @@ describe("the roles of the guide", () => {
     ["serve", "update payments set sequence = sequence + 1 where kind = 'DEBIT'"],
     ["serve", mintedPayment],
     ["serve", mintedPayment.replace("sequence,", "sequence, settled_at,").replace("0,", "0, now(),")],
-    ["admin", "create temporary table forged (like payments)"],
     ["serve", "select guard_payments()"],
     ["serve", "delete from payments"],
     ["serve", "truncate events"],

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createHttpServer } from "../../../../server/http/http-server.ts";
+import { startSideServer } from "../../../../server/observability/side-server.ts";
 
 const MAX_CONNECTIONS = 2;
 /** How many are refused at a time. */
@@ -52,5 +53,12 @@ test("of connections that begin long heads and don't end them, a thousand stay o
   const heads = Array.from({ length: 1_001 }, () => open(server.url(), long));
 
   expect(await Promise.any(heads)).toBe("");
+  await server.stop();
+});
+
+test("a connection for probes or metrics is closed when it sends a request before its response", async () => {
+  const server = await startSideServer(() => {}, { host: "127.0.0.1", port: 0 });
+
+  expect(await open(server.url ?? "", "GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2))).toBe("");
   await server.stop();
 });

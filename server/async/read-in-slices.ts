@@ -1,0 +1,33 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+
+/** So many bytes hold some ten of the shortest requests. */
+const SLICE_BYTES = 512;
+/** A connection with more bytes behind a request whose response waits is closed. */
+const MAX_AHEAD_BYTES = 8_192;
+/** So many connections may have begun a head of more than a slice without ending it; further ones are closed. */
+const MAX_LONG_HEADS = 1_000;
+
+/**
+ * Has Node parse what it reads in slices, and nothing more of a connection that has been closed meanwhile: of a whole chunk it would
+ * make a thousand requests at once.
+ */
+export function readInSlices(socket: Socket, heads: Set<Socket>, latest: () => IncomingMessage | undefined) {
+  const push = socket.push.bind(socket);
+  const isWaiting = () => latest()?.complete === true;
+  let unended = 0;
+  socket.once("close", () => heads.delete(socket));
+  socket.push = (chunk: Buffer | null) => {
+    let more = chunk === null && push(chunk);
+    for (let at = 0; chunk && at < chunk.length && !socket.destroyed; at += SLICE_BYTES) {
+      if (chunk.length - at > MAX_AHEAD_BYTES && isWaiting()) socket.destroy();
+      else more = push(chunk.subarray(at, at + SLICE_BYTES));
+    }
+    unended = latest() ? 0 : unended + (chunk?.length ?? 0);
+    if (unended <= SLICE_BYTES) heads.delete(socket);
+    else if (heads.size < MAX_LONG_HEADS) heads.add(socket);
+    else if (!heads.has(socket)) socket.destroy();
+    return more;
+  };
+  socket.on("data", () => {}); // otherwise the bytes go to the parser without the socket
+}
