@@ -11,7 +11,6 @@ import {
 import { type AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { readInSlices } from "../async/read-in-slices.ts";
 import {
   invalidRequestError,
   malformedRequest,
@@ -19,6 +18,7 @@ import {
   toProblemBody,
   unavailable,
 } from "../contract/problem.ts";
+import { readInSlices } from "../observability/read-in-slices.ts";
 import { toUrl } from "../observability/side-server.ts";
 import { logRefusals } from "./overload.ts";
 import { isLoopback } from "./request-head.ts";

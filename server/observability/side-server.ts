@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { readInSlices } from "../async/read-in-slices.ts";
+import { readInSlices } from "./read-in-slices.ts";
 
 export type SideServer = {
   /** Its address, such as `http://127.0.0.1:9001`; undefined when it has no port. */
