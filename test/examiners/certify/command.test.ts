@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { headingsOf } from "../../../openapi/document/headings.ts";
+import { VERSION } from "../../../server/process/command-line.ts";
 import { REASONS } from "../../../server/sandbox/exec/judge.ts";
 import { callerChecks } from "../../certify/caller/checks.ts";
 import { commandHook } from "../../certify/hooks.ts";
@@ -133,6 +134,18 @@ describe("the command of the exam", { timeout: 60_000 }, () => {
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/can't be reached: connection refused\. Start your receiver/);
   });
+});
+
+test.each([
+  "test/certify/cli.ts caller",
+  "test/conformance/cli.ts",
+  "server/cli.ts admin",
+  "server/sandbox/cli.ts exec",
+  "server/sandbox/cli.ts listen",
+])("%s --version prints the version", async (command) => {
+  const { code, stdout } = await runProgram([process.execPath, ...command.split(" "), "--version"]);
+
+  expect([code, stdout]).toEqual([0, `${VERSION}\n`]);
 });
 
 describe("the options of the exam", () => {
