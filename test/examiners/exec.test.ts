@@ -10,6 +10,8 @@ import { forSuite } from "../helpers/suite.ts";
 import { createTempDir } from "../helpers/temp-dir.ts";
 import { elementsOf } from "../helpers/well-formed.ts";
 
+const EXEC = [process.execPath, "server/sandbox/cli.ts", "exec"];
+
 type NewFault = RequestBody<"armFault">;
 
 const seen: Seen = { calls: [], attempts: [] };
@@ -107,32 +109,15 @@ if (!REFUNDS_SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
   const exec = async (mistake: string, ...args: readonly string[]) => {
     const file = join(folder.path, "tests.mjs");
     await writeFile(file, TESTS);
-    const command = [
-      process.execPath,
-      "server/sandbox/cli.ts",
-      "exec",
-      ...args,
-      "--",
-      process.execPath,
-      file,
-    ];
+    const command = [...EXEC, ...args, "--", process.execPath, file];
     return runProgram(command, { env: { ...process.env, MISTAKE: mistake } });
   };
 
   test("ends with 0 when nothing is found, says what was met in at most ten lines, and writes both reports", async () => {
     const [junit, html] = [join(folder.path, "junit"), join(folder.path, "html")];
 
-    const { code, stdout, stderr } = await exec(
-      "",
-      "--bad-day",
-      "lost-after,silent,busy,tomorrow",
-      "--require",
-      "201,5%",
-      "--junit",
-      junit,
-      "--html",
-      html,
-    );
+    const args = ["--bad-day", "lost-after,silent,busy,tomorrow", "--require", "201,5%"];
+    const { code, stdout, stderr } = await exec("", ...args, "--junit", junit, "--html", html);
 
     expect(code, stdout + stderr).toBe(0);
     const [, coverage = ""] = stdout.split(/(?=Of the contract)/);
@@ -164,13 +149,7 @@ if (!REFUNDS_SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
       await exec("", "--bad-day", "rain"),
       await exec("", "--ignore", "refund.thrice"),
     ];
-    const missing = await runProgram([
-      process.execPath,
-      "server/sandbox/cli.ts",
-      "exec",
-      "--",
-      "no-such-command",
-    ]);
+    const missing = await runProgram([...EXEC, "--", "no-such-command"]);
 
     expect((await exec("test")).code).toBe(1);
     expect(await exec("", "--require", "refund.authorized")).toMatchObject({
