@@ -30,4 +30,8 @@ export const PROOFS = {
     description:
       "Installs the packages from their tarballs into empty folders, as a reader would: compiles, bundles and runs the client there, on each Node, starts the sandbox, and runs the guide's tests.",
   },
+  screenshots: {
+    file: "test/proofs/screenshots.ts",
+    description: "Takes the pictures of the console that its guide shows, into docs/console.",
+  },
 } as const;
