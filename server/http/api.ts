@@ -43,7 +43,7 @@ export type Api = {
   warmUp(app: Express): Promise<void>;
 };
 
-/** Serves every operation of the contract. Requests are checked in the order of D08a: the first error ends a request. */
+/** Serves every operation of the contract. Requests are checked in the order of D08: the first error ends a request. */
 export function createApi<Ids extends OperationId>(options: ApiOptions<Ids>): Api {
   const router = express.Router({ caseSensitive: true, strict: true });
   const validator = createRequestValidator(options.document, options);

@@ -152,7 +152,7 @@ function compareEvents(range: IdRange, eventsSince: Date): RawBuilder<Difference
         or coalesce(status.at, '~') collate "C" >= ${eventsSince.toISOString()} and not status.elsewhere)`;
 }
 
-/** Each event has a delivery for each subscription that it matches (D20a); one that began or ended in its minute may have none. */
+/** Each event has a delivery for each subscription that it matches (D20); one that began or ended in its minute may have none. */
 function compareFanOut(range: IdRange, eventsSince: Date): RawBuilder<Difference> {
   return sql<Difference>`
     select e.merchant, e.resource_id as id, 'event ' || e.sequence || ' for ' || s.subscription_key as what,

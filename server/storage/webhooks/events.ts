@@ -13,7 +13,7 @@ import type { Db } from "../database/tables.ts";
 import { waitForTurn } from "../database/turns.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
 
-/** An event to be written in the transaction that changes the status (D20a). */
+/** An event to be written in the transaction that changes the status (D20). */
 export type NewEvent = EventMessage<string> & {
   readonly resourceId: string;
   readonly sequence: number;
@@ -38,7 +38,7 @@ export function notify(merchant: Parameters<typeof sql>[1] = ""): RawBuilder<unk
  */
 const newWebhookId = sql`'msg_' || substr(e.event_id, 5, 18) || substr(gen_random_uuid()::text, 19)`;
 
-/** Whether a subscription `s` is live and matches an event `e` (D20a). */
+/** Whether a subscription `s` is live and matches an event `e` (D20). */
 const isSubscribed = sql`s.ended_at is null and case s.type
     when 'EVENT' then e.type = any(s.details)
     when 'CATEGORY' then e.category = any(s.details)
@@ -46,7 +46,7 @@ const isSubscribed = sql`s.ended_at is null and case s.type
 
 /**
  * The rest of a `with` clause that writes the deliveries of new events: one for each live subscription that matches the event
- * (D20a), due at once. The statement must select from `notified` at its end; otherwise no server is notified.
+ * (D20), due at once. The statement must select from `notified` at its end; otherwise no server is notified.
  * @param events the new events: `event_id`, `merchant`, `type`, `category`, `occurred_at`
  */
 export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -61,7 +61,7 @@ export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown
     )`;
 }
 
-/** Writes events of a merchant and one delivery for each live subscription that matches (D20a), and notifies the servers. */
+/** Writes events of a merchant and one delivery for each live subscription that matches (D20), and notifies the servers. */
 export async function insertEvents(db: Db, merchant: string, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   const ids = events.map(createEventId);

@@ -221,7 +221,7 @@ export const storyChecks = [
     {
       id: "restart.kept",
       name: "keeps, across a restart, each event that it accepted before or during it",
-      sources: ["D23", "D20a"],
+      sources: ["D23", "D20"],
       guide: "receiving-webhooks.md#what-a-delivery-is",
       async run(kit) {
         const { options } = kit;

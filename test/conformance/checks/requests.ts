@@ -11,7 +11,7 @@ import type { CallSpec, Kit } from "../kit.ts";
 import { INVALID_BODY, issue, paymentOf, refundOf } from "../valid-requests.ts";
 import { rowsCheck } from "./rows.ts";
 
-/** Paths and methods; a path that does not exist needs no token (D08a). */
+/** Paths and methods; a path that does not exist needs no token (D08). */
 const paths = defineGroup("Paths and methods", {}, [
   rowsCheck("path.unknown", "responds with 404 to a path that does not exist", ["13.1", "D08", "D15"]),
   rowsCheck("path.case", "responds with 404 to a path in another case", ["7.1", "8.1", "D15"]),
@@ -68,7 +68,7 @@ export const ORDER_CHECKS: Check[] = defineGroup("Order of checks", WITH_TOKEN, 
   {
     id: "order.head",
     name: "checks path, method, token, scope, Accept, Content-Type, size and body in this order",
-    sources: ["D08a"],
+    sources: ["D08"],
     async run(kit) {
       const wrongs = wrongsOf(kit);
       for (const [index, first] of wrongs.entries()) {
@@ -84,7 +84,7 @@ export const ORDER_CHECKS: Check[] = defineGroup("Order of checks", WITH_TOKEN, 
   {
     id: "order.body-before-key",
     name: "checks the body before the requestKey, and the requestKey before the payment",
-    sources: ["D08a", "D09"],
+    sources: ["D08", "D09"],
     preconditions: [PRECONDITIONS.payment],
     async run(kit) {
       const refund = refundOf(kit);

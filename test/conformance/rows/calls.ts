@@ -123,7 +123,7 @@ function sizesOf(id: OperationId, good: string): Record<string, Differences> {
   };
 }
 
-/** Methods and paths other than the operation's own. An unknown path needs no token (D08a). */
+/** Methods and paths other than the operation's own. An unknown path needs no token (D08). */
 function addressesOf(id: OperationId): Record<string, Differences> {
   const path = pathOf(id);
   const unknown = (paths: readonly string[], check: string) =>
