@@ -1,8 +1,8 @@
 import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../command/root.ts";
+import { run } from "../command/run-program.ts";
 import { buildPackage } from "./build.ts";
-import { run } from "./run-program.ts";
 import { PACKAGES, type PackageName } from "./sources.ts";
 
 export type Tarball = { readonly name: PackageName; readonly file: string; readonly bytes: number };

@@ -10,20 +10,18 @@ import { openDatabase } from "../../server/storage/database/database.ts";
 import { CLUSTER_FOLDER } from "../../server/storage/database/embedded.ts";
 import { ROOT } from "../command/root.ts";
 
-/** What the archive is made of. */
-const SOURCES = ["server/storage/database/*.ts", "package-lock.json"];
-
 /**
  * Makes the archive of an embedded store with the tables of this release, unless there is one, and returns its path. A new store is
  * unpacked from it in a third of the time that PostgreSQL would need to make the tables.
  */
 export async function ensureCluster(): Promise<string> {
   const hash = createHash("sha256");
-  for (const path of globSync(SOURCES, { cwd: ROOT }).sort()) hash.update(readFileSync(join(ROOT, path)));
+  for (const path of globSync(["server/storage/database/*.ts", "package-lock.json"], { cwd: ROOT }).sort())
+    hash.update(readFileSync(join(ROOT, path)));
   const file = join(ROOT, `.cache/cluster-${hash.digest("hex").slice(0, 16)}.tgz`);
   if (existsSync(file)) return file;
   const dataDir = `${file}.${process.pid}`;
-  const draft = `${dataDir}.tgz`;
+  const draft = join(dataDir, "cluster.tgz");
   const { db, close } = await openDatabase({ dataDir });
   // Two thirds of the files are of databases that nobody opens.
   await sql`update pg_database set datistemplate = false`.execute(db);

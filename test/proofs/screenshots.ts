@@ -18,19 +18,17 @@ const order = refundOf("pay_recent", { amount: dollars(25.5), requestKey: "order
 for (const _ of ["201", "409"]) await post(sandbox.url, "/v1/refunds", order);
 const [request] = (await sandbox.requests.list({ limit: 1 })).items;
 const [delivery] = await sandbox.delivered();
-const views = {
-  refund: "payments/pay_recent",
-  request: `requests/${request?.requestId}`,
-  delivery: `deliveries/${delivery?.webhookId}`,
-};
-
 const viewport = { width: 1120, height: 700 };
 const size = `width="${viewport.width}" height="${viewport.height}"`;
 await using chromium = await launchBrowser();
 const page = await chromium.browser.newPage({ viewport });
 // WebP: the formats that Playwright has are three times as large.
 const session = await page.context().newCDPSession(page);
-for (const [name, route] of Object.entries(views)) {
+for (const [name, route] of [
+  ["refund", "payments/pay_recent"],
+  ["request", `requests/${request?.requestId}`],
+  ["delivery", `deliveries/${delivery?.webhookId}`],
+]) {
   await page.goto(`${sandbox.url}/console#/${route}`);
   await page.locator("table, section > .card").first().waitFor();
   if (name === "refund") await page.evaluate(() => scrollTo(0, document.body.scrollHeight));

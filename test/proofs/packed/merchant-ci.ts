@@ -1,7 +1,7 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { run } from "../../../scripts/packages/run-program.ts";
+import { run } from "../../../scripts/command/run-program.ts";
 import { READER_ENV, runProgram } from "../../helpers/process.ts";
 import { check, expectSame } from "../checks.ts";
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../../scripts/packages/run-program.ts";
+import { run } from "../../../scripts/command/run-program.ts";
 import { installTools } from "../../helpers/process.ts";
 import { PROGRAM } from "./program.ts";
 

@@ -4,11 +4,13 @@ import { promisify } from "node:util";
 const LIMIT_MS = 300_000;
 
 /** Runs a program in a folder. Resolves with its output, without the last line break; rejects with it when the program fails. */
-export async function run(command: string, args: readonly string[], folder: string): Promise<string> {
+export async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
   // The variables that npm sets for its scripts, above all the folder, would mislead an inner npm.
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
   try {
-    const options = { cwd: folder, env: Object.fromEntries(kept), timeout: LIMIT_MS };
+    const quiet = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+    const env = { ...Object.fromEntries(kept), ...quiet };
+    const options = { cwd, env, timeout: LIMIT_MS, maxBuffer: 2 ** 24 };
     const { stdout } = await promisify(execFile)(command, args, options);
     return stdout.trimEnd();
   } catch (error) {
