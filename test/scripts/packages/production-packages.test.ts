@@ -73,7 +73,9 @@ test.each(["package.json", "client/package.json", "test/helpers/chromium/package
       await readFile(join(ROOT, path), "utf8"),
     );
     const versions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
-    const ranges = versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)));
+    const ranges = versions.filter(
+      ([, version]) => !/^(npm:\w+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)),
+    );
     expect(versions.length).toBeGreaterThan(0);
     expect(ranges).toEqual([]);
   },
