@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 const SLICE_BYTES = 512;
 /** A connection with more bytes behind a request whose response waits is closed. */
 const MAX_AHEAD_BYTES = 8_192;
-/** So many connections may have begun a head of more than a slice without ending it; further ones are closed. */
+/** So many may have begun a head of more than a slice and not ended it; then the oldest is closed, as the newest may be a caller. */
 const MAX_LONG_HEADS = 1_000;
 
 /**
@@ -25,8 +25,9 @@ export function readInSlices(socket: Socket, heads: Set<Socket>, latest: () => I
     }
     unended = latest() ? 0 : unended + (chunk?.length ?? 0);
     if (unended <= SLICE_BYTES) heads.delete(socket);
-    else if (heads.size < MAX_LONG_HEADS) heads.add(socket);
-    else if (!heads.has(socket)) socket.destroy();
+    else heads.add(socket);
+    const [oldest] = heads.size > MAX_LONG_HEADS ? heads : [];
+    if (oldest && heads.delete(oldest)) oldest.destroy();
     return more;
   };
   socket.on("data", () => {}); // otherwise the bytes go to the parser without the socket
