@@ -11,12 +11,12 @@ const SERVER_LAYERS = [
   ["storage/database/"],
   ["storage/webhooks/"],
   ["storage/payments/"],
-  ["storage/operators/", "storage/citus/"],
+  ["operators/statements/", "storage/citus/"],
   ["storage/[^/]+$"],
   ["auth/", "webhooks/"],
   ["http/"],
   ["process/"],
-  ["operators/", "sandbox/commands/", "sandbox/handlers/"],
+  ["operators/[^/]+$", "sandbox/commands/", "sandbox/handlers/"],
   ["sandbox/(pages|sandbox|settings)\\.ts"],
   ["sandbox/(greeting|start-sandbox)\\.ts"],
   ["sandbox/exec/"],
@@ -128,7 +128,7 @@ export default {
     forbid(
       "no-driver-outside-storage",
       "But the settings ask the driver how it reads the database's address.",
-      { path: "^server/", pathNot: "^server/(storage/|config/database-url\\.ts$)" },
+      { path: "^server/", pathNot: "^server/(storage/|operators/statements/|config/database-url\\.ts$)" },
       { path: "node_modules/(kysely|pg|@electric-sql)/" },
     ),
     forbid(

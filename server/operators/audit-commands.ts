@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { type AdminContext, limitOption, type RunWork } from "./context.ts";
+import { count, printTable } from "./output.ts";
 import {
   findRecordOwners,
   type Link,
@@ -6,9 +8,7 @@ import {
   listChangesByHand,
   type RecordEntry,
   verifyChain,
-} from "../storage/operators/audit.ts";
-import { type AdminContext, limitOption, type RunWork } from "./context.ts";
-import { count, printTable } from "./output.ts";
+} from "./statements/audit.ts";
 
 /** Defines the commands that show and verify the record of what operators did. */
 export function defineAudit(program: Command, run: RunWork): void {

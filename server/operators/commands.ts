@@ -1,7 +1,6 @@
 import { Command, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/environment.ts";
 import { distribute, NotDistributableError } from "../storage/citus/distribute.ts";
-import { grantRights } from "../storage/operators/rights.ts";
 import { defineAudit } from "./audit-commands.ts";
 import { defineCheck } from "./check-command.ts";
 import { type AdminContext, openClock, type RunWork, readInput } from "./context.ts";
@@ -9,6 +8,7 @@ import { defineErase } from "./merchant-data.ts";
 import { feedPayments } from "./payments.ts";
 import { definePayouts } from "./payouts.ts";
 import { defineRestrictions } from "./restriction-commands.ts";
+import { grantRights } from "./statements/rights.ts";
 import { defineDeliveries, defineSubscriptions } from "./webhook-commands.ts";
 
 /**

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { repeatAfterConflicts } from "../storage/database/unavailable.ts";
+import { type AdminContext, notEmpty, pastDate, REFERENCE_OPTION, type RunWork } from "./context.ts";
+import { count } from "./output.ts";
 import {
   ERASED_KINDS,
   type ErasedKind,
@@ -7,9 +9,7 @@ import {
   erase,
   eraseReference,
   recordErasure,
-} from "../storage/operators/merchant-data.ts";
-import { type AdminContext, notEmpty, pastDate, REFERENCE_OPTION, type RunWork } from "./context.ts";
-import { count } from "./output.ts";
+} from "./statements/merchant-data.ts";
 
 /** Defines the command that erases the data of a merchant, or of one of its customers. */
 export function defineErase(program: Command, run: RunWork): void {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { fromCents, toCents } from "../domain/money.ts";
-import type { KnownRefund, Reconciled } from "../storage/operators/reconcile.ts";
 import { listPayouts, type Payout } from "../storage/payments/payouts.ts";
+import type { KnownRefund, Reconciled } from "../storage/payments/reconcile.ts";
 import { type AdminContext, limitOption, openClock, type RunWork, readInput } from "./context.ts";
 import { createLineParser } from "./json-line.ts";
 import { feedLines } from "./line-feed.ts";

@@ -1,14 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
 import { type Command, Option } from "commander";
-import { rotateSecrets } from "../storage/operators/rotate-secrets.ts";
-import {
-  DELIVERY_FILTERS,
-  type DeliveryWish,
-  findDeliveries,
-  findMerchant,
-  findSubscriptions,
-} from "../storage/operators/webhook-lists.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { ChangedSecret } from "../storage/webhooks/subscriptions.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../webhooks/sign-delivery.ts";
@@ -21,6 +13,14 @@ import {
   readInput,
 } from "./context.ts";
 import { count, type Output, printTable } from "./output.ts";
+import { rotateSecrets } from "./statements/rotate-secrets.ts";
+import {
+  DELIVERY_FILTERS,
+  type DeliveryWish,
+  findDeliveries,
+  findMerchant,
+  findSubscriptions,
+} from "./statements/webhook-lists.ts";
 
 type Choice = { merchant?: string; subscription?: string };
 

@@ -77,3 +77,14 @@ export async function countDue(
           and due_at > ${after}::timestamptz and due_at <= ${until}::timestamptz) as deliveries`.execute(db);
   return rows[0] ?? { refunds: 0, deliveries: 0 };
 }
+
+/** The result of the last `check`, and its age by the database's clock; undefined before the first one. */
+export async function readLastCheck(
+  db: Db,
+): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined> {
+  const { rows } = await sql<{ differences: number; ageSeconds: number }>`
+    select differences, extract(epoch from clock_timestamp() - ended_at)::float8 as "ageSeconds" from last_check`.execute(
+    db,
+  );
+  return rows[0];
+}

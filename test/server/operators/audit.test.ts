@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Db } from "../../../server/storage/database/tables.ts";
 import {
   type Link,
   prepareRecord,
   type RecordEntry,
   recordAdminAction,
   verifyChain,
-} from "../../../server/storage/operators/audit.ts";
+} from "../../../server/operators/statements/audit.ts";
+import type { Db } from "../../../server/storage/database/tables.ts";
 import { runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, useDatabase } from "../../helpers/databases.ts";
 import { engines } from "../../helpers/engine.ts";

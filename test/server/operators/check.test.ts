@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { readLastCheck } from "../../../server/storage/backlog.ts";
 import type { Db } from "../../../server/storage/database/tables.ts";
-import { readLastCheck } from "../../../server/storage/operators/check-results.ts";
 import { transitionOriginal } from "../../../server/storage/payments/payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { firstIdSince } from "../../domain/ids.ts";
-import type { Db } from "../database/tables.ts";
-import { CUSTOMER_TEXTS } from "../payments/payment-record.ts";
-import { isForgettable } from "../webhooks/retention.ts";
+import type { Db } from "../../storage/database/tables.ts";
+import { CUSTOMER_TEXTS } from "../../storage/payments/payment-record.ts";
+import { isForgettable } from "../../storage/webhooks/retention.ts";
 
 export type MerchantPart = {
   readonly merchant: string;

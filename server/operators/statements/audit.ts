@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
-import { waitForLock } from "../database/advisory-locks.ts";
-import type { Db } from "../database/tables.ts";
+import { waitForLock } from "../../storage/database/advisory-locks.ts";
+import type { Db } from "../../storage/database/tables.ts";
 
 /** A row about a run of an admin command, which writes one when it begins, and one when it has ended. */
 export type AdminAction = {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db } from "../database/tables.ts";
-import type { EncryptionKeys } from "../webhooks/secrets.ts";
+import type { Db } from "../../storage/database/tables.ts";
+import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
 
 const PAGE = 500;
 

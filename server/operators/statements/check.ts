@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { refundDueAt } from "../../domain/business-days.ts";
 import { ORIGINAL_TRANSITIONS, REFUND_TRANSITIONS } from "../../domain/refunds.ts";
 import { RETRY_STEPS_MS } from "../../domain/retry-schedule.ts";
-import type { Db } from "../database/tables.ts";
+import type { Db } from "../../storage/database/tables.ts";
 import { isByHand } from "./audit.ts";
 import { firstIdAt } from "./rights.ts";
 

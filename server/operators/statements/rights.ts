@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db } from "../database/tables.ts";
-import { CUSTOMER_TEXTS, REFUND_COLUMNS } from "../payments/payment-record.ts";
+import type { Db } from "../../storage/database/tables.ts";
+import { CUSTOMER_TEXTS, REFUND_COLUMNS } from "../../storage/payments/payment-record.ts";
 
 /*
  * What each role of the guide may do: the only list of it. `rights` makes the database so, and `check` compares the database with it.

@@ -3,7 +3,8 @@ import { refundEvent } from "../../domain/events.ts";
 import { fromCents } from "../../domain/money.ts";
 import { failureBy, isRefundable, type RefundFailure } from "../../domain/refunds.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
-import { isHeld } from "../payments/holds.ts";
+import { insertEvents } from "../webhooks/events.ts";
+import { isHeld } from "./holds.ts";
 import {
   type DebitRecord,
   findByRequestKey,
@@ -12,9 +13,8 @@ import {
   type PaymentKey,
   type PaymentRecord,
   type RefundRecord,
-} from "../payments/payment-record.ts";
-import { lockDebit, transitionRefunds } from "../payments/payments.ts";
-import { insertEvents } from "../webhooks/events.ts";
+} from "./payment-record.ts";
+import { lockDebit, transitionRefunds } from "./payments.ts";
 
 /** A refund as the payment system knows it. Amount in cents. */
 export type KnownRefund = PaymentKey & {

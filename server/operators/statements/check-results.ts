@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../database/tables.ts";
+import type { Db } from "../../storage/database/tables.ts";
 import { type Difference, type IdRange, isIn } from "./check.ts";
 
 /** Until when the events of merchants were erased on request (real time), by the merchant's name. */
@@ -29,15 +29,4 @@ export async function saveCheck(db: Db, { records, differences }: CheckResult): 
       ended_at = excluded.ended_at, records = excluded.records, differences = excluded.differences`.execute(
     db,
   );
-}
-
-/** The last result, and its age by the database's clock; undefined before the first one. */
-export async function readLastCheck(
-  db: Db,
-): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined> {
-  const { rows } = await sql<{ differences: number; ageSeconds: number }>`
-    select differences, extract(epoch from clock_timestamp() - ended_at)::float8 as "ageSeconds" from last_check`.execute(
-    db,
-  );
-  return rows[0];
 }

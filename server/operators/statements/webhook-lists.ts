@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { SubscriptionType } from "../../domain/events.ts";
-import type { Db } from "../database/tables.ts";
+import type { Db } from "../../storage/database/tables.ts";
 
 /**
  * What an operator can list of the deliveries; `retrying` are pending ones with a failed attempt. Literal SQL, because the planner uses
