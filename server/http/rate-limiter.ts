@@ -149,7 +149,8 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     take,
     charge(merchant, tokens) {
       const bucket = bucketOf(merchant);
-      const taken = Math.min(tokens, 2 * requestsPerSecond);
+      const burst = 2 * requestsPerSecond;
+      const taken = Math.max(-burst, Math.min(tokens, burst));
       // Of calls under way together, the first may exceed the limit; the others wait until the bucket is full enough again.
       const waitMs = emptyMs(bucket) - CAPACITY_MS;
       if (taken > 0 && wholeTokens(emptyMs(bucket)) < 0) return waitMs;

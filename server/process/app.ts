@@ -66,7 +66,7 @@ export async function createApp(parts: AppParts, document?: ContractDocument): P
     ignoreUnknownQuery: true,
     headChecks: [],
     routers: [createProbes(parts), await createPages(parts.config)],
-    isWarm: true,
+    isWarm: parts.config.mode === "production",
   });
 }
 

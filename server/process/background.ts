@@ -94,8 +94,8 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
   };
   const payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger, onRun });
   running.payouts = { stop: () => payouts.stop().then(() => store.leaveFeed(server)) };
-  // Before it serves, so that the feed waits for it from the beginning.
-  await payouts.run().catch(() => {}); // the next run logs the error
+  // Before it serves, so that the feed waits for it from the beginning, even beside another server.
+  if (!database.embedded) await payouts.run().catch(() => {}); // the next run logs the error
   // PostgreSQL vacuums by itself.
   if (database.embedded) {
     const everyMs = parts.vacuumMs;

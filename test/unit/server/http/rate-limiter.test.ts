@@ -15,7 +15,7 @@ function createTestLimiter(requestsPerSecond = 100, nowMs = 1_000) {
   });
   return {
     take,
-    giveBack: (merchant: string) => charge(merchant, -1),
+    charge,
     async takeAll(count: number): Promise<Take[]> {
       const taken: Take[] = [];
       for (let calls = 0; calls < count; calls += 1) taken.push(await take("acme"));
@@ -47,16 +47,20 @@ describe("a rate limit of a hundred requests a second", () => {
     expect([tooSoon, inTime, aSecondLater, afterAnHour].map(served)).toEqual([0, 1, 100, 200]);
   });
 
-  test("doesn't count requests whose tokens are given back, which never make a larger burst", async () => {
-    const { giveBack, pass, takeAll } = createTestLimiter();
+  test("doesn't count calls that are given back, also those of more than a burst, which never make a larger burst", async () => {
+    const { charge, pass, takeAll } = createTestLimiter();
     await takeAll(200);
 
-    for (let calls = 0; calls < 50; calls += 1) giveBack("acme");
+    for (let calls = 0; calls < 50; calls += 1) charge("acme", -1);
     const repeated = await takeAll(60);
     pass(1_900);
-    for (let calls = 0; calls < 50; calls += 1) giveBack("acme");
+    for (let calls = 0; calls < 50; calls += 1) charge("acme", -1);
 
-    expect([served(repeated), served(await takeAll(300))]).toEqual([50, 200]);
+    const atOnce = await takeAll(300);
+    charge("acme", 500);
+    charge("acme", -500);
+
+    expect([repeated, atOnce, await takeAll(1)].map(served)).toEqual([50, 200, 0]);
   });
 });
 
