@@ -4,10 +4,9 @@ import { runStep, runTogether, type Step, type StepResult } from "../command/ste
 import { lintSteps } from "./lint.ts";
 import { runTests } from "./run-tests.ts";
 
-/* The static checks run beside the tests, which leave a quarter of both cores idle; each prints its result when it ends. */
 /** The projects of tests that only `--whole` runs: see CONTRIBUTING. */
 const LONG_PROJECTS = ["browser", "guides", "examiners", "processes", "packages", "trials"];
-/** It takes a third of the time; packages are built by release 5, whose interface other tools need. Both are named `tsc`. */
+/** TypeScript 7 takes a third of the time. Packages are built by TypeScript 5, whose interface other tools need. */
 const TYPESCRIPT = "node_modules/typescript-7/bin/tsc";
 const TYPES_FOUND = ".cache/types.tsbuildinfo";
 
@@ -51,6 +50,7 @@ const { whole, rerun } = defineCommand(
 
 // The trial of random commands on the model of refunds.
 if (whole) process.env.MODEL_COMMANDS ??= "2000";
+// The tests leave a quarter of both cores idle. Each check prints its result when it ends.
 const [checks, tests] = await Promise.all([
   runTogether(staticSteps),
   runTests(whole ? [] : LONG_PROJECTS.map((name) => `!${name}`), { rerun: rerun === true }),

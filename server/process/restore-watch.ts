@@ -26,7 +26,7 @@ export type RestoreWatch = {
 
 /**
  * Notices that the database went back to an earlier state: by a restore, or a failover to a standby that lacked data. It compares
- * the data itself, because PostgreSQL's timeline also changes in a failover that loses nothing, and stays in a database made from a
+ * the data itself: PostgreSQL's timeline also changes in a failover that loses nothing, and stays the same in a database made from a
  * dump.
  * @throws ConfigError when the file can't be read or written
  */

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
-import { DataDirError } from "../storage/database/lock.ts";
+import { DataDirError } from "../storage/database/data-folder-lock.ts";
 import { StoreStartError } from "../storage/database/start-error.ts";
 
 /** What the operator can change when a system call fails at the start, by the name of the call. */

@@ -3,8 +3,8 @@ import { createPaymentId, createRefundId } from "../domain/ids.ts";
 import { explainStartError, StoreStartError } from "./database/start-error.ts";
 import type { Db } from "./database/tables.ts";
 import { isUnavailable } from "./database/unavailable.ts";
-import { insertFixtures } from "./fixtures.ts";
 import { loadOriginals, saveRefunds } from "./payments/refunds.ts";
+import { insertFixtures } from "./sandbox-data.ts";
 
 /** Texts that only a database in UTF-8 can store. */
 const ANY_TEXT = "日本 😀";

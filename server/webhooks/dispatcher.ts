@@ -8,7 +8,7 @@ import {
   type Limits,
   SLOW_MS,
   shareFairly,
-} from "../domain/fair-shares.ts";
+} from "../domain/delivery-shares.ts";
 import type { Store } from "../storage/store.ts";
 import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";

@@ -1,7 +1,7 @@
 import type { SecureContext } from "node:tls";
 import type { Logger } from "pino";
 import type { DomainClock } from "../domain/clock.ts";
-import type { Limits } from "../domain/fair-shares.ts";
+import type { Limits } from "../domain/delivery-shares.ts";
 import type { Database } from "../storage/database/database.ts";
 import type { Store } from "../storage/store.ts";
 import type { AttemptResult } from "../storage/webhooks/attempts.ts";

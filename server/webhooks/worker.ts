@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
-import { nextTimeouts, paceOf, type ShareHolder } from "../domain/fair-shares.ts";
+import { nextTimeouts, paceOf, type ShareHolder } from "../domain/delivery-shares.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
 import type { Store } from "../storage/store.ts";
 import type { AttemptResult } from "../storage/webhooks/attempts.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { failureBy } from "../../server/domain/refunds.ts";
 import type { Db } from "../../server/storage/database/tables.ts";
-import { type Fixture, insertFixtures } from "../../server/storage/fixtures.ts";
 import { hold } from "../../server/storage/payments/holds.ts";
+import { type Fixture, insertFixtures } from "../../server/storage/sandbox-data.ts";
 import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";
 import type { OperationId, Tokens } from "../conformance/rows/row.ts";
 import { createToken } from "../helpers/factories.ts";

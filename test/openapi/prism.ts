@@ -5,7 +5,7 @@ import { pino } from "pino";
 export type Mock = AsyncDisposable & { readonly url: string };
 
 /**
- * Starts Prism, which serves the document's examples: `Prefer: code=201, example=RefundPending` chooses one. With the address of a
+ * Starts Prism, which serves the document's examples: `Prefer: code=201, example=pending` chooses one. With the address of a
  * server it passes calls on, and reports in `sl-violations` what doesn't match the document.
  */
 export async function createMock(document: object, upstream?: string): Promise<Mock> {

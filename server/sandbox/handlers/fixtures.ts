@@ -1,5 +1,5 @@
 import { failureBy } from "../../domain/refunds.ts";
-import type { Fixture } from "../../storage/fixtures.ts";
+import type { Fixture } from "../../storage/sandbox-data.ts";
 
 /** The merchants of a sandbox; the access token of each is `sandbox_` and its name. */
 export const SANDBOX_MERCHANTS = ["acme", "globex"] as const;

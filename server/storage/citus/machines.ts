@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import pg from "pg";
-import { type Connection, listenOnPostgres } from "../database/connection.ts";
 import { type Database, PROBE, toDb, toPoolOptions } from "../database/database.ts";
+import { type Connection, listenOnPostgres } from "../database/notifications.ts";
 import { createPool, createPreparedRunner, type PoolOptions, type RunStatement } from "../database/pool.ts";
 import type { Db } from "../database/tables.ts";
 import { isStatementTimeout, isUnavailable } from "../database/unavailable.ts";

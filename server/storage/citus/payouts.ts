@@ -8,7 +8,7 @@ import { firstOf, type Machines } from "./machines.ts";
 
 type Waiting = { payment_id: string; merchant: string; authorized_at: Date };
 
-/** As `publishPayouts`: the feed lies on the coordinator and what waits for it on many machines, so the refunds pass through here. */
+/** Like `publishPayouts`, for a cluster: takes what waits for the feed from all machines, and adds it to the feed on the coordinator. */
 export function publishOverall(
   coordinator: Db,
   onShards: Machines["onShards"],

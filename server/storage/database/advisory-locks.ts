@@ -4,8 +4,8 @@ import { StoreStartError } from "./start-error.ts";
 import type { Db } from "./tables.ts";
 
 /**
- * The first numbers of advisory locks; the second is 0. They are only for what creates tables and functions, when there is nothing else
- * to lock yet; a server waits for none of them where these exist.
+ * The first numbers of advisory locks; the second is 0. Only what creates tables and functions takes them, because there is nothing
+ * else to lock yet. Where these exist, no server waits for such a lock.
  */
 export const ADVISORY_LOCKS = {
   /** One process at a time migrates or distributes the tables. */
@@ -20,8 +20,8 @@ export const ADVISORY_LOCKS = {
 const PAUSE_MS = 100;
 
 /**
- * Waits for a lock, which the session or the transaction then holds. It asks repeatedly, because an index that is built while writers go
- * on waits for every statement that began before, also for one that waits for this lock.
+ * Waits for a lock, which the session or the transaction then holds. It asks repeatedly instead of waiting in a statement, because
+ * `create index concurrently` would wait for that statement.
  * @throws StoreStartError which names a session that holds it and may create nothing: any role can lock a number
  */
 export async function waitForLock(db: Db, name: keyof typeof ADVISORY_LOCKS, of: "session" | "transaction") {
@@ -30,7 +30,7 @@ export async function waitForLock(db: Db, name: keyof typeof ADVISORY_LOCKS, of:
   for (;;) {
     const { rows } = await sql<{ locked: boolean; stranger: string | null }>`
       select ${lock}(${number}, 0) as locked, (
-        select format('pg_terminate_backend(%s), a session of %s', pid, usename)
+        select format('select pg_terminate_backend(%s), of %s', pid, usename)
         from pg_locks l join pg_stat_activity s using (pid)
         where l.locktype = 'advisory' and s.datname = current_database() and l.granted and l.pid <> pg_backend_pid()
           and l.classid = ${number}::oid and l.objid = 0 and not has_schema_privilege(s.usename, current_schema(), 'create')
@@ -38,7 +38,9 @@ export async function waitForLock(db: Db, name: keyof typeof ADVISORY_LOCKS, of:
     if (rows[0]?.locked) return;
     const { stranger = null } = rows[0] ?? {};
     if (stranger !== null)
-      throw new StoreStartError(`A role that creates no tables holds the lock for it. End it: ${stranger}.`);
+      throw new StoreStartError(
+        `A role that may create no tables holds the lock of those who do. End its session: ${stranger}.`,
+      );
     await setTimeout(PAUSE_MS);
   }
 }

@@ -1,7 +1,7 @@
 import { Kysely, type LogEvent, PGliteDialect, PostgresAdapter, PostgresDialect } from "kysely";
-import { type Connection, listenOnPostgres } from "./connection.ts";
 import { openEmbedded, watchFolder } from "./embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
+import { type Connection, listenOnPostgres } from "./notifications.ts";
 import { type FindPassword, findPasswordIn } from "./passwords.ts";
 import {
   countForCalls,

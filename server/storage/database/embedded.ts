@@ -11,7 +11,7 @@ import { sql } from "kysely";
 import { unpackTar } from "modern-tar/fs";
 import pLimit from "p-limit";
 import { IN_MEMORY } from "../../config/store-settings.ts";
-import { DataDirError, lockDataDir, unusable } from "./lock.ts";
+import { DataDirError, lockDataDir, unusable } from "./data-folder-lock.ts";
 import { StoreStartError } from "./start-error.ts";
 import type { Db } from "./tables.ts";
 

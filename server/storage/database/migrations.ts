@@ -70,11 +70,11 @@ async function refuseForeignTables(db: Db, applied: ReadonlySet<string>): Promis
 }
 
 /**
- * The same while servers of the release before are at work. Replicas that start together are safe: one migrates under a
- * lock, and the others wait and then find nothing to do.
+ * As `migrateToLatest`, for replicas that start together: one migrates under a lock, and the others wait and then find nothing to
+ * do.
  */
 export async function migrateBesideOthers(db: Db, migrations = MIGRATIONS): Promise<void> {
-  // Without the lock, which any role could hold.
+  // First without the lock, which any role could hold.
   if (isDeepStrictEqual(await readApplied(db), new Set(Object.keys(migrations)))) return;
   await db.connection().execute(async (connection) => {
     await waitForLock(connection, "migration", "session");

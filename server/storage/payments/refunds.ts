@@ -44,7 +44,7 @@ export function toWanted({ merchant, paymentId }: PaymentKey, position: number) 
 /** @param wanted a list of `toWanted` in JSON */
 export function loadStatement(wanted: Value<string>): RawBuilder<LoadedRow> {
   // PostgreSQL keeps the plan that it makes while there are few payments. `limit` stops it from planning to read all of them.
-  // For a list as JSON it always expects the same number of rows; for an array it would count the items and plan each time.
+  // It expects the same number of rows of any list in JSON, and so keeps one plan; for an array it would plan each time.
   return sql<LoadedRow>`
     select p.kind is not null as found, wanted.position, wanted.payment_id as "paymentId", p.*,
       coalesce((select offset_ms from clock), 0) as "clockOffsetMs", ${isHeld(sql`wanted.merchant`)} as held,
@@ -72,8 +72,8 @@ export function toLoaded({
 /**
  * Saves refunds, their events and the deliveries of these by one statement; the database adds their amounts to the originals'
  * `refunded_cents`. Skips a refund whose decision no longer holds, or whose requestKey is used, even by an earlier one of these.
- * @param lockTimeoutMs called when there is a connection: how long to wait for each lock, such as one on an original; 0: no limit of
- *   its own. What it throws rejects the call before anything is saved.
+ * @param lockTimeoutMs called when there is a connection: how long to wait for each lock, such as one on an original; 0 for the limit
+ *   of the connection. If it throws, nothing is saved.
  * @returns in the order of the refunds whether each was saved; otherwise its key is used, or the decision must be made again
  */
 export async function saveRefunds(
@@ -135,8 +135,8 @@ const EVENT_CATEGORY = categoryOf("refund.pending");
 /**
  * The originals' rows are locked first (D12a), in the order of their ids, so that two servers never wait for each other. When that
  * had to wait for another transaction, the conditions are checked on the row that the other left, and the database adds to that row
- * too. An amount is accepted when it fits together with all earlier refunds of its original in the list, and rejected when it would
- * be too much even without them. So neither result depends on which of those are saved; an amount in between is decided again.
+ * too. An amount is accepted when it fits even if all earlier refunds of its original in the list are saved, and rejected when it is
+ * too much even if none is. An amount in between is not saved, and decided again.
  * @param refunds `toRefundRows` in JSON
  * @param alsoWrite further parts of the `with` clause, which see the new rows as `refund`
  */

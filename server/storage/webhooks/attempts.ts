@@ -7,7 +7,7 @@ import {
   nextDelivery,
   type Outcome,
 } from "../../domain/delivery-outcome.ts";
-import { MAX_TIMEOUTS, type Pace } from "../../domain/fair-shares.ts";
+import { MAX_TIMEOUTS, type Pace } from "../../domain/delivery-shares.ts";
 import type { Db, Values } from "../database/tables.ts";
 import type { Attempt, Claim } from "./claims.ts";
 

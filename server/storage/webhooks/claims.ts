@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { ClaimLimit, InProgress } from "../../domain/fair-shares.ts";
+import type { ClaimLimit, InProgress } from "../../domain/delivery-shares.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, Values } from "../database/tables.ts";
 
@@ -144,9 +144,8 @@ export type ClaimedRow = Omit<Attempt, "secretCiphertexts"> & {
 
 /**
  * Rows are looked up by their ids, because a prepared plan that reads a whole small table would stay in use when the table
- * has grown. All ids are looked up at once, because a join would search all due ids for each row. The merchant of
- * an event and of a subscription is compared by an expression that no index has, because on tables without statistics
- * PostgreSQL would read all events of the merchant for each delivery.
+ * has grown. All ids are looked up at once, because a join would search all due ids for each row. `coalesce` hides the merchant of an
+ * event and of a subscription from the planner, which on tables without statistics would read all events of the merchant by index.
  * @param parts.limits rows of a subscription_key, a merchant and how many to claim
  */
 export function claimStatement(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
-import { findMockMismatches, idleExceptions } from "../../openapi/mock.ts";
+import { findMockMismatches, idleExceptions } from "../../openapi/mock-differences.ts";
 import { createMock } from "../../openapi/prism.ts";
 import { deriveRows, sendRow } from "../../openapi/rows.ts";
 

@@ -15,7 +15,7 @@ import type { Row } from "../../conformance/rows/row.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
 import { createFullMerchant, createMerchants } from "../../openapi/merchants.ts";
-import { findMockMismatches } from "../../openapi/mock.ts";
+import { findMockMismatches } from "../../openapi/mock-differences.ts";
 import { createMock } from "../../openapi/prism.ts";
 import { type DerivedRow, findMismatches, sendRow } from "../../openapi/rows.ts";
 

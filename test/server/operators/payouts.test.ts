@@ -11,13 +11,13 @@ describe("npm run admin -- payouts and reconcile", () => {
   const server = forSuite(() => production.start());
 
   const run = (args: readonly string[], stdin = "") => production.admin(args, stdin);
-  const feed = (lines: readonly unknown[]) =>
+  const reconcile = (lines: readonly unknown[]) =>
     run(
       ["reconcile"],
       lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"),
     );
 
-  test("list what differs and what is wrong in a line by its number and field, and exit with 1", async () => {
+  test("reconcile names the line and the field of each difference and each error, and exits with 1", async () => {
     const merchant = newMerchant();
     const token = await production.issuer.token({ merchant_id: merchant });
     const request = refundOf(await createPayment(server, { merchant }));
@@ -27,7 +27,7 @@ describe("npm run admin -- payouts and reconcile", () => {
       return stdout === "" ? undefined : (JSON.parse(stdout) as object);
     });
 
-    const { code, stdout } = await feed([
+    const { code, stdout } = await reconcile([
       payout,
       { ...payout, amount: { currency: "USD", value: 2.5 } },
       { ...payout, amount: { currency: "USD", value: "2.50" }, status: "PAID" },
@@ -44,6 +44,8 @@ describe("npm run admin -- payouts and reconcile", () => {
       expect.stringMatching(/^line 4 refused: authorizedAt lies after the present, which is 20/),
       "line 5 refused: is not valid JSON",
     ]);
-    expect(await feed([{ ...payout, amount: { currency: "USD", value: 2.5 } }])).toMatchObject({ code: 1 });
+    expect(await reconcile([{ ...payout, amount: { currency: "USD", value: 2.5 } }])).toMatchObject({
+      code: 1,
+    });
   });
 });

@@ -7,7 +7,7 @@ import {
   type ShareHolder,
   SLOW_MS,
   shareFairly,
-} from "../../../../server/domain/fair-shares.ts";
+} from "../../../../server/domain/delivery-shares.ts";
 
 const LIMITS = { total: 256, unproven: 128, perMerchant: 64, perSubscription: 16 };
 
