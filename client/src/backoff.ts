@@ -12,7 +12,7 @@ export function toDelayMs(attempts: number, headers: Headers | undefined, random
 
 /** `Retry-After`, in seconds or as a date; 0 when it is missing, in the past, or malformed. */
 export function readRetryAfterMs(headers: Headers): number {
-  const text = headers.get("retry-after")?.trim() ?? "";
+  const text = headers.get("retry-after") ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   // Compared with `Date`, where the service sends it, because this machine's clock may be wrong.
   const date = Date.parse(headers.get("date") ?? "");

@@ -50,7 +50,7 @@ export function createRetryingFetch(plan: RetryPlan): Fetch {
       const { response, error } = outcome;
       if (!progress.attempts) throw error; // Nothing was sent.
       const waitMs = planNext(outcome, plan);
-      const ends = waitMs === undefined || clock.now() + waitMs >= deadline;
+      const ends = clock.now() + waitMs >= deadline;
       report(plan, outcome, ends ? undefined : waitMs);
       if (!ends) await clock.sleep(waitMs, signal);
       else if (response) return response;
@@ -74,11 +74,11 @@ async function observe(request: Request, plan: RetryPlan, deadline: number): Pro
   return { ...received, durationMs: clock.now() - startedAt };
 }
 
-/** Milliseconds until the next attempt; undefined when there must be none. */
-function planNext({ response, error }: Outcome, plan: RetryPlan): number | undefined {
+/** Milliseconds until the next attempt; infinite when there must be none. */
+function planNext({ response, error }: Outcome, plan: RetryPlan): number {
   const { attempts } = plan.progress;
   const isAborted = !response && !(error instanceof CallError);
-  if (isAborted || attempts >= plan.maxAttempts || !REPEATED.includes(response?.status)) return undefined;
+  if (isAborted || attempts >= plan.maxAttempts || !REPEATED.includes(response?.status)) return Infinity;
   return toDelayMs(attempts, response?.headers, plan.random);
 }
 
