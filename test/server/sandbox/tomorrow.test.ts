@@ -4,6 +4,7 @@ import { type Contract, toContract } from "../../../openapi/document/contract.ts
 import type { Node } from "../../../openapi/document/node.ts";
 import { setAt } from "../../../openapi/document/pointer.ts";
 import { createFindViolations } from "../../../openapi/document/schemas.ts";
+import { EVENT_NAMES } from "../../../openapi/generated/values.ts";
 import { createLaterApi, type LaterApi } from "../../../server/sandbox/handlers/later-api.ts";
 import { dollars, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { createSubscriber, respondWith, type Subscriber, startReceiver } from "../../helpers/receiver.ts";
@@ -15,6 +16,7 @@ import {
   violationAt,
 } from "../../helpers/sandbox.ts";
 import { post, startTestServer, type TestServer, useTestServer } from "../../helpers/server.ts";
+import { EMITTED_EVENTS } from "../webhooks/event-schema.ts";
 
 const SEED = 7;
 const SUBSCRIBE = "/v1/webhook/subscribe";
@@ -117,10 +119,10 @@ describe("tomorrow's API in a sandbox", () => {
     await merchant.sandbox("failPayment", { path: { paymentId: failing } });
     await merchant.issue(refundOf(failing));
     await merchant.sandbox("coverPayment", { path: { paymentId: covered } });
-    for (const type of ["account.linked", "account.unlinked", "customer.created"])
+    for (const type of EMITTED_EVENTS)
       await merchant.sandbox("emitEvent", { body: { type, resourceId: "res_1" } });
-    // Each of the nine is followed by a new event.
-    const deliveries = await receiver.first(9 + 9);
+    // Each is followed by a new event.
+    const deliveries = await receiver.first(2 * EVENT_NAMES.length);
 
     const sent = deliveries.map(({ body }) => body).join();
     const unsent = api.additions.filter(({ name }) => !sent.includes(`"${name}"`));

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { EVENT_NAMES } from "../../../openapi/generated/values.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSubscriber, type Received, startReceiver } from "../../helpers/receiver.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import { eventNames, findEventErrors } from "./event-schema.ts";
+import { EMITTED_EVENTS, findEventErrors } from "./event-schema.ts";
 
 const server = useTestServer();
 
@@ -22,22 +23,13 @@ describe("a subscription", () => {
     const failing = await acme.create({ status: "PROCESSING" });
     await acme.sandbox("failPayment", { path: { paymentId: failing.paymentId } });
     const authorized = await acme.refund();
-    for (const type of ["account.linked", "account.unlinked", "customer.created"])
+    for (const type of EMITTED_EVENTS)
       await acme.sandbox("emitEvent", { body: { type, resourceId: "res_1" } });
 
-    const received = await receiver.first(9);
-    expect(received.map(summary).toSorted()).toEqual([
-      "account.linked 1",
-      "account.unlinked 2",
-      "customer.created 1",
-      "payment.covered 2",
-      "payment.failed 1",
-      "payment.settled 1",
-      "refund.authorized 1",
-      "refund.pending 1",
-      "refund.terminal_failed 2",
-    ]);
-    expect(new Set(received.map(({ event }) => event.type))).toEqual(new Set(eventNames()));
+    const received = await receiver.first(EVENT_NAMES.length);
+    expect(received.map(({ event }) => event.type).toSorted()).toEqual(EVENT_NAMES.toSorted());
+    const later = ["account.unlinked 2", "payment.covered 2", "refund.terminal_failed 2"];
+    expect(received.map(summary)).toEqual(expect.arrayContaining(later));
     expect(received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
     const dataOf = (type: string) => received.find(({ event }) => event.type === type)?.event.data;
     const { amount, requestKey } = body;

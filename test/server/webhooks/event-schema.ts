@@ -1,5 +1,6 @@
 import { readContract } from "../../../openapi/document/contract.ts";
 import { createFindViolations } from "../../../openapi/document/schemas.ts";
+import { EVENT_CATEGORIES } from "../../../openapi/generated/values.ts";
 
 const { document } = readContract("openapi");
 const findViolations = createFindViolations(document);
@@ -10,7 +11,5 @@ export function findEventErrors(payload: { readonly type: string }): string[] {
   return findViolations(pointer, payload).map((error) => `${payload.type}: ${error}`);
 }
 
-/** Every event that the contract has. */
-export function eventNames(): string[] {
-  return Object.keys(document.webhooks ?? {});
-}
+/** The events that only the `events` call of the sandbox causes (D20). */
+export const EMITTED_EVENTS = [...EVENT_CATEGORIES.ACCOUNT, ...EVENT_CATEGORIES.CUSTOMER];
