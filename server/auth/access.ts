@@ -46,9 +46,8 @@ export type FindToken = (tokenSha256: Buffer) => Promise<Caller | undefined>;
 
 /** The sandbox looks up the opaque tokens that it has issued itself. */
 export function sandboxAccess(findToken: FindToken): Access {
-  const find = rememberTokens(findToken);
   return {
-    findCaller: async (token) => (await find(hash("sha256", token, "buffer"))) ?? { reason: "unknown token" },
+    findCaller: rememberTokens(findToken),
     ready: async () => {},
     keysAgeSeconds: () => undefined,
     failedKeyFetches: () => undefined,
@@ -76,16 +75,16 @@ export function productionAccess(
 const MAX_REMEMBERED = 10_000;
 
 /** Remembers known tokens, whose grants never change. Another server may issue unknown ones, so they are looked up again. */
-function rememberTokens(findToken: FindToken): FindToken {
+function rememberTokens(findToken: FindToken): FindCaller {
   const known = new Map<string, Caller>();
-  return async (tokenSha256) => {
-    const key = tokenSha256.toString("latin1");
-    const caller = known.get(key) ?? (await findToken(tokenSha256));
-    if (caller && !known.has(key)) {
-      const [oldest] = known.keys();
-      if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
-      known.set(key, caller);
-    }
+  return async (token) => {
+    const remembered = known.get(token);
+    if (remembered) return remembered;
+    const caller = await findToken(hash("sha256", token, "buffer"));
+    if (!caller) return { reason: "unknown token" };
+    const [oldest] = known.keys();
+    if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+    known.set(token, caller);
     return caller;
   };
 }

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
-import { type CompileSchema, createCompiler } from "./compile-schema.ts";
+import { type CompileSchema, compilerOf } from "./compile-schema.ts";
 import { type ContractDocument, type DocumentPath, follow, servedOperations } from "./document.ts";
 
 /** A response as it is about to go over the wire. */
@@ -7,7 +7,7 @@ export type WireResponse = {
   status: number;
   /** The value of a header, by its name in lower case. */
   header: (name: string) => string | undefined;
-  bytes: Buffer;
+  text: string;
 };
 
 export const EVENT_STREAM = "text/event-stream";
@@ -38,11 +38,7 @@ function compileAll(
   document: ContractDocument,
   { whenUsed = false }: { whenUsed?: boolean },
 ): FindResponseValidator {
-  let created: CompileSchema | undefined;
-  const compile: CompileSchema = (path) => {
-    created ??= createCompiler(document);
-    return created(path);
-  };
+  const compile: CompileSchema = (path) => compilerOf(document)(path);
   const validators = servedOperations(document).map(({ path, method }) => ({
     method: method.toUpperCase(),
     path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
@@ -117,17 +113,14 @@ function compileHeader(
   };
 }
 
-function bodyErrors(
-  bodies: ReadonlyMap<string, ValidateFunction>,
-  { header, bytes }: WireResponse,
-): string[] {
+function bodyErrors(bodies: ReadonlyMap<string, ValidateFunction>, { header, text }: WireResponse): string[] {
   const type = header("content-type");
-  if (bodies.size === 0) return bytes.length === 0 ? [] : ["has a body, and none is documented"];
+  if (bodies.size === 0) return text === "" ? [] : ["has a body, and none is documented"];
   const validate = bodies.get(type ?? "");
   if (!validate) return [`content type ${type ?? "(none)"} is not documented`];
   if (type === EVENT_STREAM) return []; // text, which is checked when it has been received
   try {
-    return validate(JSON.parse(bytes.toString("utf8"))) ? [] : errorsOf("body", validate);
+    return validate(JSON.parse(text)) ? [] : errorsOf("body", validate);
   } catch {
     return ["body is not JSON"];
   }

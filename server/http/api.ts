@@ -1,4 +1,4 @@
-import express, { type Express, type RequestHandler, type Router } from "express";
+import type { Express, RequestHandler } from "express";
 import { checkLiterals, decimalFields } from "../contract/decimal-literals.ts";
 import {
   type ContractDocument,
@@ -37,23 +37,19 @@ export type ApiOptions<Ids extends OperationId> = AccessOptions & {
   bodyTimeoutMs: number;
 };
 
-export type Api = {
-  router: Router;
-  /** Compiles the schemas of requests; otherwise the first requests would wait for that. */
-  warmUp(app: Express): Promise<void>;
-};
-
-/** Serves every operation of the contract. Requests are checked in the order of D08: the first error ends a request. */
-export function createApi<Ids extends OperationId>(options: ApiOptions<Ids>): Api {
-  const router = express.Router({ caseSensitive: true, strict: true });
+/**
+ * Serves every operation of the contract. Requests are checked in the order of D08: the first error ends a request.
+ * @returns what compiles the schemas of requests; otherwise the first requests would wait for that
+ */
+export function serveApi<Ids extends OperationId>(app: Express, options: ApiOptions<Ids>) {
   const validator = createRequestValidator(options.document, options);
   const byPath = Map.groupBy(servedOperations(options.document), ({ path }) => path);
   for (const [path, operations] of byPath) {
-    const route = router.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
+    const route = app.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
     route.all(requireMethod(operations.map(({ method }) => method.toUpperCase())));
     for (const at of operations) route[at.method](...stepsOf(at, validator, options));
   }
-  return { router, warmUp: validator.warmUp };
+  return () => validator.warmUp(app);
 }
 
 function requireMethod(methods: readonly string[]): RequestHandler {

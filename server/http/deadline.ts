@@ -1,4 +1,3 @@
-import pTimeout from "p-timeout";
 import { unavailable } from "../contract/problem.ts";
 import { noTimeLimit, type TimeLimit } from "../domain/time-limit.ts";
 import type { HttpResponse } from "./request-locals.ts";
@@ -23,16 +22,17 @@ export function createDeadline(limitMs: number): Deadline {
     const controller = new AbortController();
     const leftMs = limitMs - waitedMs;
     const remainingMs = () => startedAt + leftMs - performance.now();
+    let timer: NodeJS.Timeout | undefined;
     try {
-      return await pTimeout(work({ signal: controller.signal, remainingMs }), {
-        milliseconds: leftMs,
-        fallback: () => {
-          const error = late();
-          controller.abort(error);
-          throw error;
-        },
+      return await new Promise((resolve, reject) => {
+        timer = setTimeout(() => {
+          controller.abort(late());
+          reject(controller.signal.reason);
+        }, leftMs);
+        work({ signal: controller.signal, remainingMs }).then(resolve, reject);
       });
     } finally {
+      clearTimeout(timer);
       locals.waitedMs = waitedMs + performance.now() - startedAt;
     }
   };

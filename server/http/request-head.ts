@@ -1,18 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
 import { malformedRequest, ProblemError } from "../contract/problem.ts";
-import type { Middleware } from "./request-locals.ts";
 
 /** Checks the head of a request. Throws a problem. */
 export type HeadCheck = (request: IncomingMessage) => void;
-
-/** Makes these checks before all others. */
-export function requireHead(checks: readonly HeadCheck[]): Middleware {
-  return (request, _response, next) => {
-    for (const check of checks) check(request);
-    next();
-  };
-}
 
 /** A fragment, and bytes that Express cuts off at the end of a path. */
 const NO_TARGET = /[#\t\f\xa0]/;

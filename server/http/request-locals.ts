@@ -48,6 +48,8 @@ export type RequestLocals = {
 /** Express's types with our locals, which it types as `any` otherwise. */
 export type HttpResponse = Response<unknown, RequestLocals>;
 export type Middleware = (request: Request, response: HttpResponse, next: NextFunction) => unknown;
+/** What is done at the beginning of each request, before its steps. */
+export type OfRequest = (request: Request, response: HttpResponse) => void;
 export type ErrorMiddleware = (
   error: unknown,
   request: Request,

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { readRequestId, readTraceContext, traceIdOf } from "../domain/trace-context.ts";
 import type { RequestOutcome } from "../observability/observer.ts";
 import { logRefusals } from "./overload.ts";
-import { type HttpResponse, type Middleware, toIdentity } from "./request-locals.ts";
+import { type HttpResponse, type OfRequest, toIdentity } from "./request-locals.ts";
 
 /** Finds the IP address from which a call came; null when its connection is gone already. */
 export type FindAddress = (request: Pick<IncomingMessage, "headers" | "socket">) => string | null;
@@ -43,7 +43,7 @@ export function logRequests(
   logger: Logger,
   findAddress: FindAddress,
   observe: (outcome: RequestOutcome) => void = () => {},
-): Middleware {
+): OfRequest {
   const countRefusal = logRefusals(logger, "call", "their tokens were not accepted");
   let [second, lines] = [0, 0];
   /** Anybody can cause a 401, so only some in a second have a line of their own. */
@@ -55,7 +55,7 @@ export function logRequests(
     countRefusal();
     return true;
   }
-  return (request, response, next) => {
+  return (request, response) => {
     const startedAt = performance.now();
     response.locals.requestId = randomUUID();
     response.locals.address = findAddress(request);
@@ -71,7 +71,6 @@ export function logRequests(
       if (logger.isLevelEnabled("info"))
         logger.info({ ...toContext(request, response), ...outcome }, "request");
     });
-    next();
   };
 }
 

@@ -5,7 +5,7 @@ import {
   type FindResponseValidator,
   type WireResponse,
 } from "../contract/validate-response.ts";
-import type { Middleware } from "./request-locals.ts";
+import type { OfRequest } from "./request-locals.ts";
 import { sendProblem } from "./send-response.ts";
 
 /** Headers that describe the response which is replaced; all others stay. */
@@ -15,10 +15,10 @@ const OF_THE_RESPONSE = /^(content-|transfer-encoding|location|retry-after|www-a
  * Replaces every response of an operation that the contract does not allow by `INTERNAL_ERROR`, and logs it as a defect of
  * the server. The guard works on the bytes that are about to be sent, so it sees every response, however it is sent.
  */
-export function guardResponses(findValidator: FindResponseValidator, logger: Logger): Middleware {
-  return (request, response, next) => {
+export function guardResponses(findValidator: FindResponseValidator, logger: Logger): OfRequest {
+  return (request, response) => {
     const validate = findValidator(request.method, request.path);
-    if (!validate) return next();
+    if (!validate) return;
     interceptResponse(response, (wire) => {
       const errors = validate(wire);
       if (errors.length === 0) return true;
@@ -33,13 +33,10 @@ export function guardResponses(findValidator: FindResponseValidator, logger: Log
       sendProblem(request, response, { code: "INTERNAL_ERROR" });
       return false;
     });
-    next();
   };
 }
 
 type Chunk = string | Uint8Array;
-
-const NOTHING = Buffer.alloc(0);
 
 /** Collects a response. It is sent when `decide` returns true; otherwise `decide` has sent another one. */
 function interceptResponse(response: ServerResponse, decide: (wire: WireResponse) => boolean): void {
@@ -51,10 +48,10 @@ function interceptResponse(response: ServerResponse, decide: (wire: WireResponse
   };
 
   /** Stops collecting: from now on the response is sent as usual. */
-  const decideOn = (bytes: Buffer) => {
+  const decideOn = (text: string) => {
     Object.assign(response, { writeHead, flushHeaders, write, end });
     const header = (name: string) => toText(response.getHeader(name));
-    return decide({ status: response.statusCode, header, bytes });
+    return decide({ status: response.statusCode, header, text });
   };
 
   const collecting = {
@@ -63,7 +60,7 @@ function interceptResponse(response: ServerResponse, decide: (wire: WireResponse
       const headers = rest.pop();
       if (typeof headers === "object" && headers !== null) setHeaders(response, headers as Headers);
       // A stream has no end to wait for: only its head is validated, and the contract says nothing about the rest.
-      if (toText(response.getHeader("content-type")) === EVENT_STREAM && decideOn(Buffer.alloc(0)))
+      if (toText(response.getHeader("content-type")) === EVENT_STREAM && decideOn(""))
         response.writeHead(status);
       return response;
     },
@@ -75,12 +72,14 @@ function interceptResponse(response: ServerResponse, decide: (wire: WireResponse
       return true;
     },
     end(...rest: unknown[]) {
-      collect(rest[0], rest[1]);
-      const [only = NOTHING] = chunks;
-      const bytes = chunks.length > 1 ? Buffer.concat(chunks) : only;
-      // Node sends a string together with the head.
-      const isText = typeof rest[0] === "string" && chunks.length === 1;
-      if (decideOn(bytes)) isText ? response.end(rest[0], toEncoding(rest[1])) : response.end(bytes);
+      const [only, encoding] = rest;
+      if (typeof only === "string" && toEncoding(encoding) === "utf8" && chunks.length === 0) {
+        if (decideOn(only)) response.end(only); // Node sends a string together with the head
+      } else {
+        collect(only, encoding);
+        const bytes = Buffer.concat(chunks);
+        if (decideOn(bytes.toString())) response.end(bytes);
+      }
       callLast(rest);
       return response;
     },

@@ -1,7 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import helmet, { type HelmetOptions } from "helmet";
-import type { Middleware } from "./request-locals.ts";
 
 /** For responses that no browser shows; the docs pages have a policy of their own. */
 const OPTIONS: HelmetOptions = {
@@ -17,16 +16,10 @@ const OPTIONS: HelmetOptions = {
   xXssProtection: false,
 };
 
-/** Sets the headers that keep a browser from misusing a response. They never change, so they are made once. */
-export function setSecurityHeaders(): Middleware {
-  const headers = readSecurityHeaders();
-  return (_request, response, next) => {
-    response.setHeaders(headers);
-    next();
-  };
-}
-
-/** What helmet sets on a response that is never sent, with the names as it writes them. */
+/**
+ * The headers that keep a browser from misusing a response, as helmet sets them on one that is never sent. They never change, so they
+ * are made once.
+ */
 export function readSecurityHeaders(): Map<string, string> {
   const headers = new Map<string, string>();
   const request = new IncomingMessage(new Socket());

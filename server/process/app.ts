@@ -8,7 +8,7 @@ import type { Handlers, OperationId, PublishedId } from "../contract/operations.
 import { compileResponseValidators } from "../contract/validate-response.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import { limitRate } from "../http/access.ts";
-import { type ApiOptions, createApi } from "../http/api.ts";
+import { type ApiOptions, serveApi } from "../http/api.ts";
 import type { ConcurrencyLimit } from "../http/concurrency-limit.ts";
 import { createDeadline } from "../http/deadline.ts";
 import { handleErrors, refusePath } from "../http/error-handler.ts";
@@ -17,10 +17,11 @@ import { refuseOverload } from "../http/overload.ts";
 import { createPages } from "../http/pages.ts";
 import { createProbes, type ProbeOptions } from "../http/probes.ts";
 import type { RateLimiter } from "../http/rate-limiter.ts";
-import { checkHost, checkPlainHead, type HeadCheck, requireHead } from "../http/request-head.ts";
+import { checkHost, checkPlainHead, type HeadCheck } from "../http/request-head.ts";
+import type { Middleware } from "../http/request-locals.ts";
 import { findCallerAddress, logRequests } from "../http/request-log.ts";
 import { guardResponses } from "../http/response-guard.ts";
-import { setSecurityHeaders } from "../http/security-headers.ts";
+import { readSecurityHeaders } from "../http/security-headers.ts";
 import { checkTarget, subscribeToWebhooks } from "../http/subscribe-to-webhooks.ts";
 import type { Observer } from "../observability/observer.ts";
 import { isUnavailable } from "../storage/database/unavailable.ts";
@@ -94,13 +95,6 @@ export async function assembleApp<Ids extends OperationId>(
 ): Promise<RequestListener> {
   const { config, logger, observer } = parts;
   const { document, isWarm } = served;
-  const api = createApi<Ids>({
-    ...served,
-    findCaller: parts.findCaller,
-    limitRate: limitRate(parts.rateLimiter),
-    isDraining: parts.isDraining,
-    bodyTimeoutMs: parts.bodyTimeoutMs,
-  });
   const headChecks = [checkHost, checkPlainHead, ...served.headChecks];
   const app = express();
   app.disable("x-powered-by");
@@ -108,14 +102,29 @@ export async function assembleApp<Ids extends OperationId>(
   // Set before the first route: the request validator reads both here.
   app.enable("case sensitive routing");
   app.enable("strict routing");
-  app.use(logRequests(logger, findCallerAddress(config.callerAddressHeader), observer.observeRequest));
-  app.use(guardResponses(compileResponseValidators(document, { whenUsed: !isWarm }), logger));
-  app.use(setSecurityHeaders());
-  app.use(requireHead(headChecks));
-  for (const router of [api.router, ...served.routers]) app.use(router);
+  const log = logRequests(logger, findCallerAddress(config.callerAddressHeader), observer.observeRequest);
+  const guard = guardResponses(compileResponseValidators(document, { whenUsed: !isWarm }), logger);
+  const securityHeaders = readSecurityHeaders();
+  // One step, because each costs time in every request.
+  const begin: Middleware = (request, response, next) => {
+    log(request, response);
+    guard(request, response);
+    response.setHeaders(securityHeaders);
+    for (const check of headChecks) check(request);
+    next();
+  };
+  app.use(begin);
+  const warmUp = serveApi<Ids>(app, {
+    ...served,
+    findCaller: parts.findCaller,
+    limitRate: limitRate(parts.rateLimiter),
+    isDraining: parts.isDraining,
+    bodyTimeoutMs: parts.bodyTimeoutMs,
+  });
+  for (const router of served.routers) app.use(router);
   app.use(refusePath(publishedPaths(), config.mode === "sandbox"));
   app.use(handleErrors(logger, isUnavailable));
-  if (isWarm) await api.warmUp(app);
+  if (isWarm) await warmUp();
   return refuseOverload(app, {
     document,
     headChecks,

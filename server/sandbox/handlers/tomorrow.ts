@@ -97,12 +97,12 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
         if (!api?.document.paths[path]?.[method as "post"]) return Reflect.apply(end, response, args);
         const location = { path, method, status: response.statusCode };
         const type = String(response.getHeader("content-type"));
-        const bytes = Buffer.from(api.reviseBody(location, type, toText(args[0])));
-        response.set({ ...api.headersOf(location), "Content-Length": `${bytes.length}` });
+        const text = api.reviseBody(location, type, toText(args[0]));
+        response.set({ ...api.headersOf(location), "Content-Length": `${Buffer.byteLength(text)}` });
         const validate = compileResponseValidators(api.document, { whenUsed: true })(request.method, path);
         const header = (name: string) => response.getHeader(name)?.toString();
-        const errors = validate?.({ status: response.statusCode, header, bytes }) ?? [];
-        if (errors.length === 0) return Reflect.apply(end, response, [bytes]);
+        const errors = validate?.({ status: response.statusCode, header, text }) ?? [];
+        if (errors.length === 0) return Reflect.apply(end, response, [text]);
         logger.error({ seed: api.seed, errors }, "a revised response breaks the later version's contract");
         sendProblem(request, response, { code: "INTERNAL_ERROR" });
         return response;

@@ -22,9 +22,13 @@ beforeAll(async () => {
   const published = compileResponseValidators(contracts.readDocument("openapi"));
   const sandbox = compileResponseValidators(contracts.readDocument("sandbox"));
   const app = express();
-  app.use(logRequests(logger, () => null));
-  app.use(guardResponses((method, path) => published(method, path) ?? sandbox(method, path), logger));
-  app.use((_request, response) => respond(response));
+  const log = logRequests(logger, () => null);
+  const guard = guardResponses((method, path) => published(method, path) ?? sandbox(method, path), logger);
+  app.use((request, response) => {
+    log(request, response as HttpResponse);
+    guard(request, response as HttpResponse);
+    respond(response);
+  });
   const server = await serveLocally(app);
   url = server.url;
   return () => server[Symbol.asyncDispose]();
