@@ -8,6 +8,7 @@ import { sql } from "kysely";
 import { packTar } from "modern-tar/fs";
 import { openDatabase } from "../../server/storage/database/database.ts";
 import { CLUSTER_FOLDER } from "../../server/storage/database/embedded.ts";
+import { migrateToLatest } from "../../server/storage/database/migrations.ts";
 import { ROOT } from "../command/root.ts";
 
 /**
@@ -23,6 +24,10 @@ export async function ensureCluster(): Promise<string> {
   const dataDir = `${file}.${process.pid}`;
   const draft = join(dataDir, "cluster.tgz");
   const { db, close } = await openDatabase({ dataDir });
+  // For a second sandbox in the memory of a process.
+  await sql`create schema store_1`.execute(db);
+  await sql`set search_path = store_1`.execute(db);
+  await migrateToLatest(db);
   // Two thirds of the files are of databases that nobody opens.
   await sql`update pg_database set datistemplate = false`.execute(db);
   for (const name of ["template0", "template1"]) await sql`drop database ${sql.id(name)}`.execute(db);

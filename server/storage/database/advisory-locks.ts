@@ -30,7 +30,7 @@ export async function waitForLock(db: Db, name: keyof typeof ADVISORY_LOCKS, of:
   for (;;) {
     const { rows } = await sql<{ locked: boolean; stranger: string | null }>`
       select ${lock}(${number}, 0) as locked, (
-        select format('select pg_terminate_backend(%s), of %s', pid, usename)
+        select format('select pg_terminate_backend(%s) ends the session of %s', pid, usename)
         from pg_locks l join pg_stat_activity s using (pid)
         where l.locktype = 'advisory' and s.datname = current_database() and l.granted and l.pid <> pg_backend_pid()
           and l.classid = ${number}::oid and l.objid = 0 and not has_schema_privilege(s.usename, current_schema(), 'create')
@@ -39,7 +39,7 @@ export async function waitForLock(db: Db, name: keyof typeof ADVISORY_LOCKS, of:
     const { stranger = null } = rows[0] ?? {};
     if (stranger !== null)
       throw new StoreStartError(
-        `A role that may create no tables holds the lock of those who do. End its session: ${stranger}.`,
+        `A role that may create no tables holds the lock of those who do: ${stranger}.`,
       );
     await setTimeout(PAUSE_MS);
   }

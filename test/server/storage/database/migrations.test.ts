@@ -131,7 +131,7 @@ test("a role that can only log in stops no migration by locks of known numbers, 
   await client.query(lock);
 
   await expect(database.open()).rejects.toThrow(
-    /End it: pg_terminate_backend\(\d+\), a session of stranger_/,
+    /pg_terminate_backend\(\d+\) ends the session of stranger_/,
   );
   await client.query("select pg_advisory_unlock(9, 0)");
   await database.open();
