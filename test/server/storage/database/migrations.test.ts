@@ -130,9 +130,7 @@ test("a role that can only log in stops no migration by locks of known numbers, 
   const lock = "select pg_advisory_lock(3853314791062309107), pg_advisory_lock(9, 0)";
   await client.query(lock);
 
-  await expect(database.open()).rejects.toThrow(
-    /pg_terminate_backend\(\d+\) ends the session of stranger_/,
-  );
+  await expect(database.open()).rejects.toThrow(/pg_terminate_backend\(\d+\) ends the session of stranger_/);
   await client.query("select pg_advisory_unlock(9, 0)");
   await database.open();
 
