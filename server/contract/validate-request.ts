@@ -1,10 +1,9 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import type { ValidateFunction } from "ajv/dist/2020.js";
+import { parse } from "node:url";
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
 import * as openApiValidator from "express-openapi-validator";
 import { toPointer } from "../../openapi/document/pointer.ts";
-import { compilerOf } from "./compile-schema.ts";
 import {
   type ContractDocument,
   type ContractOperation,
@@ -41,6 +40,7 @@ export function createRequestValidator(
   document: ContractDocument,
   { ignoreUnknownQuery }: { ignoreUnknownQuery: boolean },
 ): RequestValidator {
+  speedUpUrlParse();
   const patterns = readPatternMessages(document);
   let created: ReturnType<typeof createMiddlewares> | undefined;
   /** Created with the first request, because the library reads the whole document and compiles the schema of OpenAPI. */
@@ -72,23 +72,13 @@ export function createRequestValidator(
         const violations = complete([], request, response);
         next(violations.length > 0 ? invalidRequestError(violations) : undefined);
       };
-      const accepts = acceptBodies(document, at);
-      const steps = [useOneContentType(at.operation), find, validate];
-      const examine: RequestHandler = (request, response, next) =>
-        accepts(request.body) ? next() : runAll(steps, request, response).then(() => next());
-      return [examine, reportErrors, requireNone];
+      return [useOneContentType(at.operation), findOnce(find), validate, reportErrors, requireNone];
     },
 
     async warmUp(app) {
-      for (const at of servedOperations(document)) {
-        const { path, method, operation } = at;
-        acceptBodies(document, at)({});
+      for (const { path, method, operation } of servedOperations(document)) {
         const request = createRequest(app, method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
-        const response = new ServerResponse(request) as Response; // none of the steps sends a response
-        // An invalid request is fine, because the schemas are compiled then.
-        await runAll([useOneContentType(operation), find, validate], request, response).catch(
-          requireBadRequest,
-        );
+        await runAll([useOneContentType(operation), find, validate], request);
       }
     },
   };
@@ -130,6 +120,22 @@ function createMiddlewares(document: ContractDocument): Middlewares {
   return { find, validate };
 }
 
+/** Finds the operation with its first request only, because the library compiles the patterns of all paths each time. */
+function findOnce(find: RequestHandler): RequestHandler {
+  let found: object | undefined;
+  return (request, response, next) => {
+    if (found) {
+      const params = { ...request.params };
+      Object.assign(request, { params, openapi: { ...found, pathParams: params } });
+      return next();
+    }
+    find(request, response, (error) => {
+      if (error === undefined && "openapi" in request) found = request.openapi as object;
+      next(error);
+    });
+  };
+}
+
 /**
  * The validator compiles schemas for each `Content-Type` as it was sent, and keeps them. An earlier step has accepted the
  * media type, so one spelling is enough: with any number of them, a caller could fill the memory.
@@ -139,23 +145,6 @@ function useOneContentType({ requestBody }: ContractOperation): RequestHandler {
     if (requestBody) request.headers["content-type"] = "application/json";
     else delete request.headers["content-type"];
     next();
-  };
-}
-
-/**
- * Whether a body is as its schema says, which nearly every one is. The library takes several times as long to say so, because it
- * looks at all parts of a request; an operation with parameters needs that.
- */
-function acceptBodies(
-  document: ContractDocument,
-  { path, method, operation: { parameters = [], requestBody } }: ServedOperation,
-): (body: unknown) => boolean {
-  if (parameters.length > 0 || !requestBody) return () => false;
-  const pointer = ["paths", path, method, "requestBody", "content", "application/json", "schema"];
-  let validate: ValidateFunction | undefined;
-  return (body) => {
-    validate ??= compilerOf(document)(pointer);
-    return validate(body) === true;
   };
 }
 
@@ -189,16 +178,24 @@ function createRequest(app: Express, method: string, url: string): Request {
   return Object.assign(request, { method, url, originalUrl: url, baseUrl: "", params: {}, body: {} });
 }
 
-/** Runs steps one after the other. Rejects with the error of the first that fails. */
-async function runAll(steps: readonly RequestHandler[], request: Request, response: Response): Promise<void> {
-  for (const step of steps) {
+/** Runs middlewares one after the other. An invalid request is fine, because the schemas are compiled then. */
+async function runAll(middlewares: readonly RequestHandler[], request: Request): Promise<void> {
+  const response = new ServerResponse(request) as Response; // none of the middlewares sends a response
+  for (const middleware of middlewares) {
     const error = await new Promise<unknown>((resolve) => {
-      step(request, response, resolve);
+      middleware(request, response, resolve);
     });
-    if (error !== undefined) throw error;
+    if (error !== undefined && !(error instanceof openApiValidator.error.BadRequest)) throw error;
   }
 }
 
-function requireBadRequest(error: unknown): void {
-  if (!(error instanceof openApiValidator.error.BadRequest)) throw error;
+/**
+ * express-openapi-validator calls the deprecated `url.parse` for each request, and Node examines the stack of each such call until
+ * it has warned once. This is that call, with the warning switched off.
+ */
+function speedUpUrlParse(): void {
+  const { noDeprecation = false } = process;
+  process.noDeprecation = true;
+  parse("/");
+  process.noDeprecation = noDeprecation;
 }
