@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import { malformedRequest, ProblemError } from "../contract/problem.ts";
 
@@ -9,13 +10,19 @@ export type HeadCheck = (request: IncomingMessage) => void;
 const NO_TARGET = /[#\t\f\xa0]/;
 
 /** A name or an address, with or without a port (RFC 9110, 7.2). A comma would join two. */
-const HOST = /^([\w.~!$&'()*+;=%-]+|\[[\da-f:.]+\])(:\d*)?$/i;
+const HOST = /^(?:[\w.~!$&'()*+;=%-]+|\[([\da-f:.]+)\])(?::(\d*))?$/i;
+const MAX_PORT = 65_535;
+
+function isHost(text: string): boolean {
+  const [whole, address, port = ""] = HOST.exec(text) ?? [];
+  return whole !== undefined && (address === undefined || isIPv6(address)) && Number(port) <= MAX_PORT;
+}
 
 /** Requires exactly one `Host`, and a target without a fragment, as HTTP/1.1 does (RFC 9112, 3.2), and no HTTP/0.9, which has no head. */
 export const checkHost: HeadCheck = ({ rawHeaders, headers, httpVersion, method, url = "" }) => {
   const hosts = countHeaders(rawHeaders, "host");
   if (hosts > 1 || (hosts === 0 && httpVersion !== "1.0")) throw malformedRequest();
-  if (hosts === 1 && !HOST.test(headers.host ?? "")) throw malformedRequest();
+  if (hosts === 1 && !isHost(headers.host ?? "")) throw malformedRequest();
   if (NO_TARGET.test(url) || (url === "*" && method !== "OPTIONS")) throw malformedRequest();
 };
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "./database/tables.ts";
+import { notify } from "./database/turns.ts";
 
 /** Whose calls are refused: those of a merchant, of a client of the issuer (`client_id`), or with one access token (`jti`). */
 export type Blocked = { readonly kind: "merchant" | "client" | "token"; readonly name: string };
@@ -50,7 +51,7 @@ export async function unblock(db: Db, { kind, name }: Blocked): Promise<boolean>
 async function changeAndNotify<Result>(db: Db, change: (transaction: Db) => Promise<Result>) {
   return db.transaction().execute(async (transaction) => {
     const result = await change(transaction);
-    await sql`select pg_notify(${BLOCKS_CHANNEL}::text, '')`.execute(transaction);
+    await sql`select ${notify(BLOCKS_CHANNEL)}`.execute(transaction);
     return result;
   });
 }

@@ -44,7 +44,7 @@ export class Dispatcher {
   readonly #run = singleFlight(() => this.#claimDue());
   /** Merchants whose due deliveries the next statement looks for. */
   #woken = new Set<string>();
-  /** Merchants whose due deliveries have not all been claimed. */
+  /** Merchants whose due deliveries have perhaps not all been claimed. */
   readonly #withMore = new Set<string>();
   /** Wakes since the last run began. */
   #wakes = 0;
@@ -83,15 +83,20 @@ export class Dispatcher {
 
   /** Starts a run when a receiver has accepted a delivery and more of its merchant's wait. */
   noteAccepted(merchant: string): void {
-    if (this.#withMore.has(merchant)) this.wake(merchant);
+    if (this.#parts.overlapping) this.#noteRoom(merchant);
   }
 
   /**
-   * Starts a run when a result was recorded: its delivery may be due again, and there is room for another one.
-   * @param accepted whether `noteAccepted` was called for it, and so has started a run if more wait
+   * Starts a run when a result was recorded and more of its merchant's wait.
+   * @param accepted whether `noteAccepted` was called for it
    */
   noteRecorded(merchant: string, accepted: boolean): void {
-    if (!accepted || !this.#withMore.has(merchant)) this.wake(merchant);
+    if (!accepted || !this.#parts.overlapping) this.#noteRoom(merchant);
+  }
+
+  /** A merchant without more isn't looked at: what becomes due later is announced, or found by the poll. */
+  #noteRoom(merchant: string): void {
+    if (this.#withMore.has(merchant)) this.wake(merchant);
   }
 
   #schedule(): void {
@@ -175,7 +180,7 @@ export class Dispatcher {
   }
 
   async #claim({ due: all, now }: Shares): Promise<void> {
-    const { store, worker, limits, leaseMs, overlapping } = this.#parts;
+    const { store, worker, limits, leaseMs } = this.#parts;
     const rooms = new Map(all.map(({ merchant }) => [merchant, worker.roomOf(merchant)]));
     const due = all.filter(({ merchant }) => rooms.get(merchant) !== 0);
     if (due.length === 0) return;
@@ -198,7 +203,7 @@ export class Dispatcher {
         left.set(subscriptionKey, (left.get(subscriptionKey) ?? 0) - 1);
       await worker.begin(attempts, leaseEndsMs);
     }
-    for (const { subscriptionKey, merchant } of overlapping ? due : []) {
+    for (const { subscriptionKey, merchant } of due) {
       if (left.get(subscriptionKey) === 0) this.#withMore.add(merchant);
     }
   }

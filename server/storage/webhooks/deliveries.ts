@@ -3,8 +3,9 @@ import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType } from "../../domain/events.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db } from "../database/tables.ts";
+import { notify } from "../database/turns.ts";
 import type { AttemptResult } from "./attempts.ts";
-import { notify } from "./events.ts";
+import { DELIVERIES_CHANNEL } from "./events.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
 import { STORED_SECRETS, type StoredSecrets } from "./subscriptions.ts";
 
@@ -153,7 +154,7 @@ export async function redeliver(
   const [row] = rows;
   if (!row) return undefined;
   // The change is stored, so the caller gets no error if this fails: every server finds the delivery a second later.
-  await sql`select ${notify(merchant)}`.execute(db).catch(() => {});
+  await sql`select ${notify(DELIVERIES_CHANNEL, merchant)}`.execute(db).catch(() => {});
   const attempts = await listAttempts(db, { merchant, webhookId, limit: MAX_ATTEMPTS });
   return { ...row, attempts: attempts.map(({ domainAt: _, bodyStart: __, ...attempt }) => attempt) };
 }

@@ -10,7 +10,7 @@ import {
 import { createEventId } from "../../domain/ids.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db } from "../database/tables.ts";
-import { waitForTurn } from "../database/turns.ts";
+import { notify, waitForTurn } from "../database/turns.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
 
 /** An event to be written in the transaction that changes the status (D20). */
@@ -21,16 +21,8 @@ export type NewEvent = EventMessage<string> & {
   readonly trace?: TraceContext | undefined;
 };
 
-/** The channel that notifies servers of new deliveries. */
+/** The channel that notifies servers of the merchants with new deliveries; the empty text stands for all. */
 export const DELIVERIES_CHANNEL = "deliveries";
-
-/**
- * Wakes the dispatchers of all servers when the transaction commits.
- * @param merchant whose deliveries they should look for; the empty text stands for all
- */
-export function notify(merchant: Parameters<typeof sql>[1] = ""): RawBuilder<unknown> {
-  return sql`pg_notify(${DELIVERIES_CHANNEL}::text, ${merchant}::text)`;
-}
 
 /**
  * The id of the delivery of an event `e`. It begins with the time in the event's id, so deliveries can be listed in order of
@@ -57,7 +49,7 @@ export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown
       join subscriptions s on s.merchant = e.merchant and ${isSubscribed}
       returning merchant
     ), notified as (
-      select ${notify(sql`merchant`)} from (select distinct merchant from delivery) as written
+      select ${notify(DELIVERIES_CHANNEL, sql`merchant`)} from (select distinct merchant from delivery) as written
     )`;
 }
 
@@ -85,7 +77,7 @@ export async function insertEvents(db: Db, merchant: string, events: readonly Ne
       ${ids}::text[], ${types}::text[], ${types.map(categoryOf)}::text[], ${times}::timestamptz[]
     ) as e (event_id, type, category, occurred_at)
     join subscriptions s on s.merchant = ${merchant} and ${isSubscribed}`.execute(db);
-  if (numAffectedRows !== 0n) await sql`select ${notify(merchant)}`.execute(db);
+  if (numAffectedRows !== 0n) await sql`select ${notify(DELIVERIES_CHANNEL, merchant)}`.execute(db);
 }
 
 type Resource = { readonly merchant: string; readonly resourceId: string };

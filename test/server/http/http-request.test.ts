@@ -47,13 +47,6 @@ describe("a call", () => {
     expect([status, headers["content-type"]]).toEqual([400, type]);
   });
 
-  test.each(["127.0.0.1@evil.test", "localhost:x", "local host", "a/b", "[::1"])(
-    "with a Host that is none gets 400 (%s)",
-    async (Host) => {
-      expect((await send({ Host })).status).toBe(400);
-    },
-  );
-
   test("is served in its turn on its connection, which is closed when too many wait", async () => {
     const page = head("GET /openapi.json", { "Content-Length": null });
     using patient = await openConnection(server.url);
@@ -115,9 +108,13 @@ describe("a call", () => {
     ["a NUL in a header", head("/v1/refunds", { "X-Any": "a\0b" })],
     ["no Host", head("/v1/refunds", { Host: null })],
     ["no head", "GET /healthz\r\n\r\n"],
-    ...["", "user@localhost", "localhost/path", "localhost,example.com", "localhost:x"].map(
-      (host): [string, string] => [`the Host ${JSON.stringify(host)}`, head("/v1/refunds", { Host: host })],
-    ),
+    ...[
+      ...["", "user@localhost", "localhost/path", "localhost,example.com", "local host"],
+      ...["localhost:x", "localhost:65536", "[::1", "[1:2]"],
+    ].map((host): [string, string] => [
+      `the Host ${JSON.stringify(host)}`,
+      head("/v1/refunds", { Host: host }),
+    ]),
     ["a star for its target", head("GET *")],
     ["two Hosts", head("/v1/refunds", { "X-Any": "1\r\nHost: localhost" })],
     ["two Authorizations", head("/v1/refunds", { "X-Any": "1\r\nAuthorization: Bearer sandbox_globex" })],

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
@@ -13,7 +14,8 @@ import {
 } from "../../helpers/factories.ts";
 import { startSilentProxy } from "../../helpers/network/proxies.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
-import { until } from "../../helpers/receiver.ts";
+import { startPostgres } from "../../helpers/postgres.ts";
+import { createSubscriber, startReceiver, until } from "../../helpers/receiver.ts";
 import { post, startTestServer, type TestResponse, type TestServer } from "../../helpers/server.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
@@ -254,5 +256,29 @@ describe("a server", () => {
     }
 
     expect((await issue(server, refundOf("pay_settled"))).status).toBe(201);
+  });
+
+  test("issues and delivers refunds although another session keeps the queue of notifications full", async () => {
+    await using postgres = new AsyncDisposableStack();
+    const { urlOf, stop } = await startPostgres({ settings: ["max_notify_queue_pages=64"] });
+    postgres.defer(stop);
+    const DATABASE_URL = urlOf("postgres");
+    const strangers = new pg.Pool({ connectionString: DATABASE_URL, max: 2 });
+    postgres.defer(() => strangers.end());
+    const idle = await strangers.connect();
+    postgres.defer(() => idle.release(true));
+    await idle.query("listen anything");
+    await idle.query("begin; select 1");
+    const fill = () => strangers.query("select pg_notify('anything', repeat('x', 7999))");
+    while (await fill().catch(() => false)) {}
+    const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+    await using server = await startTestServer({ env: { DATABASE_URL, ENCRYPTION_KEY } });
+    await using receiver = await startReceiver();
+    const acme = await createSubscriber(server);
+    await acme.subscribe(receiver.url);
+
+    await acme.refund();
+
+    await receiver.first(1);
   });
 });
