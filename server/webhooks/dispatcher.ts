@@ -14,19 +14,15 @@ import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import type { Worker } from "./worker.ts";
 
-export type DispatchedWorker = Pick<Worker, "accepted" | "begin" | "room" | "roomOf" | "underWay">;
-
-export type DispatcherParts = {
+type DispatcherParts = {
   readonly store: Pick<Store, "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares">;
   readonly clock: DomainClock;
-  readonly worker: DispatchedWorker;
+  readonly worker: Pick<Worker, "accepted" | "begin" | "room" | "roomOf" | "underWay">;
   readonly limits: Limits;
   readonly leaseMs: number;
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly logger: Logger;
-  /** Whether to claim while results are recorded. On the embedded store this would only make claims smaller, so it waits. */
-  readonly overlapping: boolean;
 };
 
 /** The longest pause between two runs that `wake` starts, in milliseconds, so that wakes in quick succession share a run. */
@@ -81,21 +77,11 @@ export class Dispatcher {
     this.#schedule();
   }
 
-  /** Starts a run when a receiver has accepted a delivery and more of its merchant's wait. */
-  noteAccepted(merchant: string): void {
-    if (this.#parts.overlapping) this.#noteRoom(merchant);
-  }
-
   /**
-   * Starts a run when a result was recorded and more of its merchant's wait.
-   * @param accepted whether `noteAccepted` was called for it
+   * Starts a run when there is room for another delivery of a merchant, and more of its deliveries wait. A merchant without more isn't
+   * looked at: what becomes due later is announced, or found by the poll.
    */
-  noteRecorded(merchant: string, accepted: boolean): void {
-    if (!accepted || !this.#parts.overlapping) this.#noteRoom(merchant);
-  }
-
-  /** A merchant without more isn't looked at: what becomes due later is announced, or found by the poll. */
-  #noteRoom(merchant: string): void {
+  noteRoom(merchant: string): void {
     if (this.#withMore.has(merchant)) this.wake(merchant);
   }
 

@@ -84,12 +84,18 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     realNow: clock.realNow,
     // A turn on the embedded store takes as long as a statement, so few attempts in each would be too few.
     attemptsATurn: embedded ? 32 : 8,
-    onAccepted: (merchant) => dispatcher.noteAccepted(merchant),
-    onRoom: (merchant, accepted) => dispatcher.noteRecorded(merchant, accepted),
+    // On the embedded store, claims while results are recorded would only be smaller, so it waits.
+    onAccepted: (merchant) => embedded || dispatcher.noteRoom(merchant),
+    onRoom: (merchant, accepted) => (accepted && !embedded) || dispatcher.noteRoom(merchant),
   });
   const dispatcher: Dispatcher = new Dispatcher({
-    ...{ store, clock, worker, limits, leaseMs, logger, random: sending.random },
-    overlapping: !embedded,
+    store,
+    clock,
+    worker,
+    limits,
+    leaseMs,
+    logger,
+    random: sending.random,
   });
   const wake = (merchant?: string) => dispatcher.wake(merchant || undefined);
   const listening = await store.listen(DELIVERIES_CHANNEL, wake, wake);

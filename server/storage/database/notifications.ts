@@ -1,7 +1,16 @@
+import { type RawBuilder, sql } from "kysely";
 import type pg from "pg";
 import { createSocket } from "../../async/shared-lookup.ts";
 import { clientWith } from "./passwords.ts";
 import type { PoolOptions } from "./pool.ts";
+
+/**
+ * Notifies all servers when the transaction commits. Any role can fill the queue of notifications, and a commit with one would fail
+ * then; servers also look by themselves each second.
+ */
+export function notify(channel: string, payload: Parameters<typeof sql>[1] = ""): RawBuilder<unknown> {
+  return sql`case when (select pg_notification_queue_usage()) < 0.5 then pg_notify(${channel}::text, ${payload}::text) end`;
+}
 
 /** Listens to notifications. */
 export type Connection = {

@@ -10,11 +10,3 @@ export function tryTurn(name: "retention"): RawBuilder<boolean> {
 export async function waitForTurn(transaction: Db, name: "resource event" | "subscription", of: string) {
   await sql`select take_turn(${name}::text || ' ' || hashtext(${of}), true)`.execute(transaction);
 }
-
-/**
- * Notifies all servers when the transaction commits. Any role can fill the queue of notifications, and a commit with one would fail
- * then; servers also look by themselves each second.
- */
-export function notify(channel: string, payload: Parameters<typeof sql>[1] = ""): RawBuilder<unknown> {
-  return sql`case when (select pg_notification_queue_usage()) < 0.5 then pg_notify(${channel}::text, ${payload}::text) end`;
-}

@@ -9,8 +9,9 @@ import {
 } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
+import { notify } from "../database/notifications.ts";
 import type { Db } from "../database/tables.ts";
-import { notify, waitForTurn } from "../database/turns.ts";
+import { waitForTurn } from "../database/turns.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
 
 /** An event to be written in the transaction that changes the status (D20). */

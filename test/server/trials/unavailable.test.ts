@@ -280,5 +280,5 @@ describe("a server", () => {
     await acme.refund();
 
     await receiver.first(1);
-  });
+  }, 60_000);
 });
