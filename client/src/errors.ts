@@ -25,8 +25,8 @@ export abstract class CallError extends Error implements Readonly<CallProgress> 
 }
 
 /**
- * Statuses that show that no attempt was carried out, because they depend only on the request, which is the same each time. Had an
- * attempt made the refund, the others would get a 409 that names it.
+ * Statuses that show that no attempt made the refund: they depend only on the request, which is the same each time. The `existing` of
+ * a 409 may be that refund; `mayExist` says so.
  */
 const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
 

@@ -37,7 +37,7 @@ export type RetryPlan = {
   progress: CallProgress;
 };
 
-/** The statuses after which the contract says to send the same call again (`x-retry`), and those of gateways. */
+/** The statuses after which the contract says to send the same call again (`x-retry`), those of gateways, and no response. */
 const REPEATED: readonly unknown[] = [undefined, 408, 429, 500, 502, 503, 504];
 
 /** A `fetch` for one call, which retries it according to the plan. It throws the errors of `sendOnce`. */

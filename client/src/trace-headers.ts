@@ -22,7 +22,7 @@ export function toTraceHeaders(): TraceHeaders {
   return headers;
 }
 
-/** Others, such as baggage, may hold what the service should not know. */
+/** Only those that trace: others, such as baggage, may hold private data. */
 function set(headers: TraceHeaders, name: string, value: string): void {
   if (/^trace/.test(name)) headers[name] = value;
 }

@@ -7,7 +7,7 @@ export type Refund = Schemas["Refund"];
 export type RefundStatus = Schemas["RefundStatus"];
 export type SubscriptionRequest = Schemas["SubscriptionRequest"];
 export type Subscription = Schemas["Subscription"];
-/** What the bodies of all errors have in common, also of those that later versions add. */
+/** What the bodies of all errors have in common, also of those that later versions add: this one has no more fields. */
 export type Problem = Schemas["InternalErrorProblem"];
 export type InvalidRequestProblem = Schemas["InvalidRequestProblem"];
 export type DuplicateRequestKeyProblem = Schemas["DuplicateRequestKeyProblem"];
@@ -36,7 +36,7 @@ export type IssuedRefund =
   | (RefundIn<"TERMINAL_FAILED"> & With<Refund, "errorDetails", RefundErrorDetails>)
   | (RefundIn<LaterStatus> & Pick<Refund, "errorDetails">);
 
-/** The operations of the contract. */
+/** The operations of the contract; the names of its webhooks begin with `on`. */
 export type OperationId = Exclude<keyof operations, `on${string}`>;
 
 type Json<Message> = Message extends { content: { "application/json": infer Body } } ? Body : never;

@@ -4,7 +4,7 @@ import { operationsOf } from "./operations.ts";
 import { step, toPointer } from "./pointer.ts";
 import { createFindViolations } from "./schemas.ts";
 
-/** An entry of `x-source`: the origin of an element of the contract. A decision may fill a clause that says "not shown". */
+/** An entry of `x-source`: the origin of an element of the contract. `fills` names the clause that says "not shown". */
 export type Source =
   | { readonly kind: "specified"; readonly clause: string }
   | { readonly kind: "decided"; readonly decision: string; readonly fills?: string };

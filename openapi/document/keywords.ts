@@ -30,7 +30,7 @@ export type Keyword = {
   readonly idle?: unknown;
   /** OpenAPI 3.0 has no such keyword, and nothing to replace it. */
   readonly newIn31?: true;
-  /** Common generators drop the keyword or stop at it: what to do instead. */
+  /** What to do instead, because common generators drop the keyword or stop at it. */
   readonly remedy?: string;
 };
 

@@ -5,14 +5,14 @@ export type TestRun = {
   /** For each failed test its file, its name and why it failed; also files that did not load, and errors outside of tests. */
   readonly failures: readonly string[];
   /** What failed at first and passed when its file ran again. */
-  readonly unsteady: string[];
+  readonly flaky: string[];
 };
 
 /** Runs projects, in Vitest's notation. With `rerun`, files of failed tests run once more, and their second results count. */
 export async function runTests(projects: readonly string[], { rerun = false } = {}): Promise<TestRun> {
   const first = await runVitest(projects, []);
   const failedFirst = listFailures(first);
-  if (failedFirst.length === 0 || !rerun) return { ...count(first), unsteady: [] };
+  if (failedFirst.length === 0 || !rerun) return { ...count(first), flaky: [] };
 
   const failedFiles = first.modules.filter((module) => !module.ok());
   const names = failedFiles.map(({ relativeModuleId }) => relativeModuleId);
@@ -22,7 +22,7 @@ export async function runTests(projects: readonly string[], { rerun = false } = 
   const kept = first.modules.filter((one) => !modules.some(({ id }) => id === one.id));
   const counted = count({ modules: [...kept, ...modules], errors });
   const stillFailing = new Set(counted.failures.map(titleOf));
-  return { ...counted, unsteady: failedFirst.filter((failure) => !stillFailing.has(titleOf(failure))) };
+  return { ...counted, flaky: failedFirst.filter((failure) => !stillFailing.has(titleOf(failure))) };
 }
 
 type Ended = { readonly modules: readonly TestModule[]; readonly errors: readonly unknown[] };
@@ -50,7 +50,7 @@ async function start(vitest: Vitest, files: string[]): Promise<Ended> {
   }
 }
 
-function count({ modules, errors }: Ended): Omit<TestRun, "unsteady"> {
+function count({ modules, errors }: Ended): Omit<TestRun, "flaky"> {
   const tests = modules.flatMap(({ relativeModuleId: file, children }) =>
     Array.from(children.allTests(), (test) => ({ file, name: test.fullName, state: test.result().state })),
   );

@@ -64,7 +64,7 @@ async function runLong(step: Step): Promise<StepResult> {
   if (first.passed || !rerun) return first;
   const last = await runStep(step);
   process.stdout.write(`run again: ${step.name}\n${last.output}`);
-  if (last.passed) tests.unsteady.push(step.name);
+  if (last.passed) tests.flaky.push(step.name);
   return last;
 }
 
@@ -72,13 +72,13 @@ const failedSteps = checks.filter(({ passed }) => !passed);
 const passed = tests.passed + checks.length - failedSteps.length;
 const failed = tests.failures.length + failedSteps.length;
 // Repeated here, because the failures are far above, and a CI log may be truncated.
-for (const line of tests.unsteady) process.stdout.write(`passed only when run again: ${line}\n`);
+for (const line of tests.flaky) process.stdout.write(`passed only when run again: ${line}\n`);
 for (const line of tests.failures) process.stdout.write(`failed: ${line}\n`);
 for (const { name } of failedSteps) process.stdout.write(`failed: ${name}\n`);
 // For people: the parts that the last line adds up. Programs read only the last line.
 process.stdout.write(
   `tests: ${tests.passed} passed, ${tests.failures.length} failed; checks: ${checks.length - failedSteps.length} passed, ${failedSteps.length} failed` +
-    `${tests.unsteady.length > 0 ? `; passed only when run again: ${tests.unsteady.length}` : ""}\n`,
+    `${tests.flaky.length > 0 ? `; passed only when run again: ${tests.flaky.length}` : ""}\n`,
 );
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;

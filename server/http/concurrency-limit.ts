@@ -58,7 +58,7 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
 
   /**
    * Lower limits, for merchants that had a request refused because too many wait for the same payment: each is the number under
-   * way at that moment, and holds until one of them ends. Further requests would only be refused as well.
+   * way at that moment, and holds until one of them ends, because further requests would be refused as well.
    */
   const crowded = new Map<string, number>();
 

@@ -19,8 +19,8 @@ const DELIVERIES_OF_CALL = 4;
  * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have, 403 when money
  * would move while the merchant's refunds are held (D35). Throws `UNAVAILABLE` when the payment changes faster than a decision about
  * it can be saved.
- * @param charge counts further calls of a merchant (D27), or returns the milliseconds to wait: its hundred subscriptions must not cost
- *   other merchants their share. It is called before the refund is saved, because calls under way together would all be saved otherwise.
+ * @param charge counts a refund with many deliveries as further calls of its merchant (D27); returns 0, or the milliseconds to wait. It
+ *   is called before the refund is saved, because calls under way together would all be saved otherwise.
  */
 export function issueRefund(
   store: RefundQueue,

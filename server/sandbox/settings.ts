@@ -12,7 +12,7 @@ const SETTINGS =
 /** What the commands beside it read, such as `listen`, and what `exec` gives to tests. */
 const OF_COMMANDS = ["URL", "TOKEN", "EVENTS", "TOKENS", "SECRET", "BAD_DAY"];
 
-/** As people name a setting such as PORT: in a clone by itself, for the package with the prefix. */
+/** How people name a setting: `PORT` in a clone, `REFUNDS_SANDBOX_PORT` for the package. */
 export const settingName = (name: string): string => (isPackaged ? PREFIX + name : name);
 
 /** The settings in an environment: those with the prefix, and in a clone those without. Throws {@link ConfigError}. */

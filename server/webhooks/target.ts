@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 export type TargetPolicy = {
   /** The sandbox: `http`, and this machine itself. */
   allowLocal: boolean;
-  /** `WEBHOOK_ALLOW_PRIVATE`: private networks; never link-local or metadata addresses. */
+  /** `WEBHOOK_ALLOW_PRIVATE`: private networks, all of them or only by names and `http`; never link-local or metadata addresses. */
   allowPrivate: boolean | "names and http";
 };
 

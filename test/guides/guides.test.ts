@@ -7,7 +7,7 @@ import { startTestServer } from "../helpers/server.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { createProjectFolder, type ProjectFolder } from "./project-folder.ts";
 
-/** Whose code `npm run proof -- generators` runs. */
+/** Pages whose code `npm run proof -- generators` runs. */
 const RUN_ELSEWHERE = ["docs/guides/clients-by-language.md"];
 const PAGES = ["README.md", ...globSync("docs/{*,guides/*}.md").toSorted()].filter(
   (page) => !RUN_ELSEWHERE.includes(page) && blocksOf(page).some(isRunnable),

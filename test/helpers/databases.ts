@@ -40,16 +40,16 @@ export function useDatabase(engine: Engine, lifetime = forSuite): Database & Pic
 }
 
 /** The name of a migration of the release after this one. */
-const LATER = "9999-later";
+const LATER_MIGRATION = "9999-later";
 
-/** All migrations up to that one, which runs these statements. */
+/** All migrations, and a later one that runs these statements. */
 export function laterMigrations(statements: readonly string[]): Migrations {
   const later: Migrations[string] = {
     async up(db) {
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
   };
-  return { ...MIGRATIONS, [LATER]: later };
+  return { ...MIGRATIONS, [LATER_MIGRATION]: later };
 }
 
 /** A transaction that the test ends, or that ends with the test. */

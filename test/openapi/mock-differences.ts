@@ -2,7 +2,7 @@ import type { Contract, HttpResponse } from "../../openapi/document/contract.ts"
 import type { Row } from "../conformance/rows/row.ts";
 import { findMismatches } from "./rows.ts";
 
-/** How the mock responds to requests that it should refuse: it accepts them when there is no status. */
+/** A request that the mock treats otherwise than a server. Without `status`, it accepts one that a server refuses. */
 type Exception = {
   readonly reason: string;
   readonly requests: RegExp;

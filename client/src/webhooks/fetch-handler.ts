@@ -3,7 +3,7 @@ import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions
 
 type FetchHandler = (request: Request) => Promise<Response>;
 
-/** The same, for a receiver that handles events newer than the client separately. */
+/** As below, for a receiver that handles events newer than the client separately. */
 export function fetchWebhookHandler(options: SeparatedWebhookOptions): FetchHandler;
 /**
  * Creates a handler for everything that uses the Fetch API: workers, Deno, Bun, Hono, Next.js routes.

@@ -1,7 +1,7 @@
 import type { SignedContent } from "./sign.ts";
 
 /**
- * Explains a common mistake that makes a delivery look unsigned; empty when it finds none.
+ * Explains the common mistake because of which a genuine signature doesn't match; empty when it finds none.
  *
  * @param matches whether the delivery's signature is that of this content under this secret
  */
@@ -29,8 +29,8 @@ const strip = (secret: string) => secret.trim().replace(/^(["'])(.+)\1$/, "$2");
 const MISTAKES: readonly [change: (secret: string) => readonly string[], remedy: string][] = [
   [(secret) => [strip(secret) || secret], "without white space or quotes around the secret: remove them"],
   [(secret) => [strip(secret).replace(/^v1,/, "")], "without v1, before the secret: remove it"],
-  [(secret) => [`${secret}=`, `${secret}==`], "with = after the secret, which was lost"],
-  [(secret) => [`whsec_${secret}`, `whsec_${secret}=`], "with whsec_ before the secret, which was lost"],
+  [(secret) => [`${secret}=`, `${secret}==`], "with = after the secret: add it"],
+  [(secret) => [`whsec_${secret}`, `whsec_${secret}=`], "with whsec_ before the secret: add it"],
   [
     (secret) =>
       ["\n", "\r\n", " "]

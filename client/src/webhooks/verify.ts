@@ -24,7 +24,7 @@ export type VerifiedDelivery = {
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies that a delivery comes from the service, unchanged, and was sent within the last five minutes.
+ * Verifies that a delivery comes from the service, unchanged, and that its time is within five minutes of this clock.
  * @param rawBody the body exactly as received, before anything parsed it
  * @param secretKey the `secretKey` of the subscription, or several, any of which may have signed the delivery
  * @throws WebhookVerificationError when the verification fails; `reason` says why
@@ -89,7 +89,7 @@ function isEqual(text: string, expected: string): boolean {
   return difference === 0;
 }
 
-/** Undefined for bytes that are not UTF-8: replacing them could yield another body, whose signature would match. */
+/** Undefined for bytes that are not UTF-8: a lenient decoder makes one text of several bodies, of which only one was signed. */
 function toText(rawBody: string | Uint8Array): string | undefined {
   if (typeof rawBody === "string") return rawBody;
   // Not instanceof: test runners and workers have their own Uint8Array and Headers.

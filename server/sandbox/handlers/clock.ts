@@ -33,7 +33,7 @@ export function clockHandlers({
 
     async advanceClock({ merchant, body }) {
       // Counted before the move, because the scan for what is due may be faster than a count after it.
-      // Deliveries on their way are due already, and no work of the move.
+      // Deliveries under way were due before the move, so they don't count.
       const after = await clock.now();
       const until = targetOf(body, after);
       const due = await store.countDue({ merchant, until, after });

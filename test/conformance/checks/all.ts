@@ -26,7 +26,7 @@ export function allChecks(contract: Contract): Check[] {
     ...PROBLEM_CHECKS,
     ...ORDER_CHECKS,
     ...constraintChecks(contract),
-    // They reset the merchant's data.
+    // Last, because they reset the merchant's data.
     ...scenarioChecks(),
     ...RESPONSE_CHECKS,
   ];

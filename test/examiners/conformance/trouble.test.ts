@@ -46,7 +46,7 @@ describe("the conformance kit and a service without responses", () => {
   });
 });
 
-describe("the conformance kit and a service in trouble", { timeout: 60_000 }, () => {
+describe("the conformance kit and a service that breaks during the run", { timeout: 60_000 }, () => {
   const good = useTestServer();
   const faulty = forSuite(() => startFaultyServer(good.url));
   const folder = forSuite(createTempDir);

@@ -12,7 +12,7 @@ import { type Merchant, SECRET } from "./merchant.ts";
 
 const STATUSES = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"];
 
-/** The checks of money, of the calls and of the receiver: what each sample passes, where some take the whole exam. */
+/** The checks of money, of the calls and of the receiver: every sample has to pass these, and some take the whole exam. */
 export const OF_MONEY = {
   caller: ["refund.issued", "lost.after", "lost.cut", "busy.503", "busy.429", "state.lost", "state.foreign"],
   receiver: ["signature.", "state.stored", "state.at-once", "restart."],

@@ -5,7 +5,7 @@ import { run } from "../../../scripts/command/run-program.ts";
 import { READER_ENV, runProgram } from "../../helpers/process.ts";
 import { check, expectSame } from "../checks.ts";
 
-/** The examples of the guide: the command that runs the tests and what has to be there. */
+/** The examples of the guide: the command that runs the tests, and what it needs. */
 const EXAMPLES: readonly Example[] = [
   { name: "vitest", file: "refunds.test.mjs", tests: "npx vitest run", install: ["vitest@5.1.1"] },
   { name: "jest", file: "refunds.test.js", tests: "npx jest", install: ["jest@29.7.0"] },
@@ -51,7 +51,7 @@ export async function checkMerchantCi(
     });
     // What `exec` finds doesn't depend on the language.
     if (name !== "vitest") continue;
-    await check("the guide's line for CI ends with 1 when each run makes a key that is taken", async () => {
+    await check("the guide's line for CI ends with 1 when the tests use a key that is taken", async () => {
       const text = await readFile(join(own, file), "utf8");
       await writeFile(join(own, file), text.replace("requestKey: reference", 'requestKey: "debit-1042"'));
       expectSame("its exit code", (await exec()).code, 1);

@@ -70,7 +70,7 @@ describe("a block in production", () => {
     expect(await statuses([server], token)()).toEqual([400]);
   });
 
-  test("is known by a notification, by reading again after a lost connection, and by reading each second", async () => {
+  test("reaches a server by a notification, after a lost connection, and by reading each second", async () => {
     const notified = await start({ everyMs: NEVER_MS, maxAgeMs: NEVER_MS });
     const polling = await start();
     const token = (merchant_id: string) => production.issuer.token({ merchant_id });

@@ -76,7 +76,7 @@ describe("the issuer's keys", () => {
     expect(new Set(await strangers)).toContainEqual({ status: "fulfilled", value: 503 });
   });
 
-  test("that are new make their tokens get 503 until they can be fetched, then be accepted, and never 401", async () => {
+  test("that are new: their tokens get 503 until the keys can be fetched, then are accepted, and never get 401", async () => {
     await using system = await start({ cooldownMs: 1_000 });
     const { issuer, statusOf } = system;
     await statusOf(await issuer.token());

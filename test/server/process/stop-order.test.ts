@@ -9,6 +9,6 @@ test("a stop ends open streams before it waits for requests", async () => {
 
   await server.close();
 
-  // A connection that is cut rejects.
+  // `text()` rejects if the connection was cut.
   expect(await stream.text()).toContain("topics");
 });

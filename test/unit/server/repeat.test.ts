@@ -19,7 +19,7 @@ function createWork() {
 }
 
 describe("a single flight", () => {
-  test("runs once more after a run for all calls during it, also when that run fails", async () => {
+  test("runs once more for all calls that came during a run, also when that run fails", async () => {
     const { run, runs, most } = createWork();
 
     const first = run();
