@@ -41,11 +41,12 @@ export function createSourceRule(folder: string): Rule<Options> {
     answersInterface = false,
   }) => {
     const text = readFileSync(resolve(folder, clauses), "utf8");
+    const decided =
+      readFileSync(resolve(folder, decisions), "utf8").match(/(?<=^### )D\d{2}[a-z]?(?= )/gm) ?? [];
+    const twice = decided.filter((id, index) => decided.indexOf(id) < index);
     const ids: Ids = {
       specified: new Set(text.match(/(?<=^### )\d+\.\d+(?= )/gm)),
-      decided: new Set(
-        readFileSync(resolve(folder, decisions), "utf8").match(/(?<=^### )D\d{2}[a-z]?(?= )/gm),
-      ),
+      decided: new Set(decided),
       open: openClauses(text),
       named: new Set(),
     };
@@ -72,13 +73,9 @@ export function createSourceRule(folder: string): Rule<Options> {
       Schema(schema, ctx) {
         checkProperties(schema, ctx);
         checkValues(schema, ids, ctx);
-        if (isNode(schema["x-waiting-period"]))
-          checkSources(
-            schema["x-waiting-period"].source,
-            ctx.location.child(["x-waiting-period", "source"]),
-            ids,
-            ctx,
-          );
+        const wait = schema["x-waiting-period"];
+        const atWait = ctx.location.child(["x-waiting-period", "source"]);
+        if (isNode(wait)) checkSources(wait.source, atWait, ids, ctx);
         for (const [index, transition] of toList(schema["x-transitions"]).entries()) {
           const at = ctx.location.child(["x-transitions", index, "source"]);
           checkSources(isNode(transition) ? transition.source : undefined, at, ids, ctx);
@@ -86,6 +83,8 @@ export function createSourceRule(folder: string): Rule<Options> {
       },
       Root: {
         leave(_root, ctx) {
+          for (const id of twice)
+            ctx.report({ message: `Two decisions are ${id}: give the later one the next number.` });
           if (answersInterface) for (const message of unanswered(text, clauses, ids)) ctx.report({ message });
         },
       },
@@ -118,7 +117,8 @@ function violationOf(source: unknown, ids: Ids): string | undefined {
   if ((kind !== "specified" && kind !== "decided") || typeof id !== "string" || !isOfForm)
     return `${JSON.stringify(source)} is no source: write ${FORM}.`;
   ids.named.add(id);
-  if (!ids[kind].has(id)) return `The ${kind === "specified" ? "clause" : "decision"} ${id} does not exist.`;
+  if (!ids[kind].has(id))
+    return `There is no ${kind === "specified" ? "clause" : "decision"} ${id}: name one that there is.`;
   if (kind === "specified" && ids.open.has(id))
     return `The clause ${id} only says what is not shown: name the decision that \`fills\` it.`;
   const filled = [...ids.open].flatMap(([open, by]) => (kind === "decided" && by.includes(id) ? open : []));

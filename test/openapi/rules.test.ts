@@ -9,13 +9,14 @@ import { forSuite } from "../helpers/suite.ts";
 import { createTempDir } from "../helpers/temp-dir.ts";
 
 /** A document, the interface that it answers, and every error that our rules find. */
-type Case = { title: string; document: string; interface?: string; errors: string[] };
+type Case = { title: string; document: string; interface?: string; decisions?: string; errors: string[] };
 
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 // A fixture of another shape fails in the tests that are made of it.
 const cases = parse(readFileSync(pathOf("../fixtures/rules.yaml"), "utf8")) as Case[];
 const HEADER = "openapi: 3.1.1\ninfo: { title: Case, version: 1.0.0 }\n";
 const CLAUSES = "### 1.1 The only clause\n<!-- decided: D01 -->\n";
+const DECISIONS = "### D01 The only decision\n";
 
 describe("the lint of a document with mistakes", () => {
   const folder = forSuite(createTempDir);
@@ -23,13 +24,16 @@ describe("the lint of a document with mistakes", () => {
 
   beforeAll(async () => {
     const write = (name: string, text: string) => writeFile(join(folder.path, name), text);
-    for (const [index, { document, interface: clauses = CLAUSES }] of cases.entries()) {
+    for (const [
+      index,
+      { document, interface: clauses = CLAUSES, decisions = DECISIONS },
+    ] of cases.entries()) {
       await write(`${index}.yaml`, HEADER + document);
       await write(`${index}.md`, clauses);
+      await write(`${index}-decisions.md`, decisions);
     }
-    await write("decisions.md", "### D01 The only decision\n");
     const apis = cases.map((_case, index) => {
-      const source = { severity: "error", interface: `${index}.md`, decisions: "decisions.md" };
+      const source = { severity: "error", interface: `${index}.md`, decisions: `${index}-decisions.md` };
       const rules = {
         "contract/source": { ...source, answersInterface: true },
         "contract/amounts": "error",
