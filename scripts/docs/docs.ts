@@ -64,7 +64,7 @@ function deadLinks(name: string, html: string, pages: ReadonlyMap<string, string
         anchor !== "" && !anchor.startsWith("/") && !page.includes(` id="${decodeURIComponent(anchor)}"`)
       );
     })
-    .map((href) => `${name}: ${href}`);
+    .map((href) => `${name}: ${href}`.replaceAll(".html", ".md"));
 }
 
 /** Allows the inline scripts of all pages, by their hashes, and files of the server that the pages come from. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { toPage } from "../../../scripts/docs/pages.ts";
@@ -7,6 +7,15 @@ import { badgesOf } from "../../../scripts/docs/reference.ts";
 const pageOf = (file: string) => toPage(readFileSync(file, "utf8"), file);
 
 describe("a page of the docs", () => {
+  test("is in a menu", () => {
+    const menus = readFileSync("docs/.vitepress/config.ts", "utf8");
+    const pages = globSync("docs/{,guides/,operators/}*.md").filter((file) => file !== "docs/index.md");
+
+    const missing = pages.filter((file) => !menus.includes(`"/${file.slice(5, -3)}"`));
+
+    expect(missing, "add these pages to a menu in docs/.vitepress/config.ts").toEqual([]);
+  });
+
   test("lists for a clause of the interface the elements of the contract that cite it, and the decisions about them", () => {
     const clause = pageOf("docs/interface.md")
       .split(/^### /m)

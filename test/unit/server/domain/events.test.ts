@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { EVENT_NAMES } from "../../../../openapi/generated/values.ts";
 import {
   categoryOf,
   paymentEvent,
@@ -9,12 +10,19 @@ import {
 
 const moment = { at: new Date("2026-11-19T05:00:00.000Z"), sequence: 2 };
 
-test.each([
-  ["refund.pending", "PAYMENT"],
-  ["payment.covered", "PAYMENT"],
-  ["account.unlinked", "ACCOUNT"],
-  ["customer.created", "CUSTOMER"],
-])("the event %s is of the category %s", (name, category) => {
+const CATEGORIES: Readonly<Record<(typeof EVENT_NAMES)[number], string>> = {
+  "refund.pending": "PAYMENT",
+  "refund.authorized": "PAYMENT",
+  "refund.terminal_failed": "PAYMENT",
+  "payment.settled": "PAYMENT",
+  "payment.failed": "PAYMENT",
+  "payment.covered": "PAYMENT",
+  "account.linked": "ACCOUNT",
+  "account.unlinked": "ACCOUNT",
+  "customer.created": "CUSTOMER",
+};
+
+test.each(Object.entries(CATEGORIES))("the event %s is of the category %s", (name, category) => {
   expect(categoryOf(name)).toBe(category);
 });
 
