@@ -100,7 +100,7 @@ async function buildModules(
   return { imports, names: library?.type === "chunk" ? library.exports : [] };
 }
 
-/** The first package only adds types to the second. */
+/** Whether the first package only adds types to the second. */
 function atRunTime(id: string): string {
   return id === "@commander-js/extra-typings" ? "commander" : id;
 }

@@ -19,7 +19,7 @@ export async function packPackages(names: readonly PackageName[], folder: string
 }
 
 async function packPackage(name: PackageName, folder: string): Promise<string> {
-  // Inside this project, so that the built package can be run in place.
+  // Built inside this project, so that the package can be run where it is.
   const stage = join(ROOT, ".cache/packages", `${name}-${process.pid}`);
   await rm(stage, { recursive: true, force: true });
   await mkdir(stage, { recursive: true });

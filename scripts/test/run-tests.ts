@@ -28,12 +28,12 @@ export async function runTests(projects: readonly string[], { rerun = false } = 
 type Ended = { readonly modules: readonly TestModule[]; readonly errors: readonly unknown[] };
 
 async function runVitest(project: readonly string[], files: string[]): Promise<Ended> {
-  // As its command does. The programs that run afterwards get the environment as it was.
+  // Set as Vitest's own command sets it, and restored for the programs that run afterwards.
   const { NODE_ENV } = process.env;
   process.env.NODE_ENV ??= "test";
   const vitest = await createVitest("test", { project: [...project] });
   const run = await start(vitest, files);
-  // It only prints an error of closing, such as one of a set-up's end, and sets the exit code.
+  // Vitest only prints an error of closing, such as that of a set-up's end, and sets the exit code.
   process.exitCode = undefined;
   await vitest.close();
   if (NODE_ENV === undefined) delete process.env.NODE_ENV;
@@ -46,7 +46,7 @@ async function start(vitest: Vitest, files: string[]): Promise<Ended> {
     const { testModules, unhandledErrors } = await vitest.start(files);
     return { modules: testModules, errors: unhandledErrors };
   } catch (error) {
-    return { modules: [], errors: [error] }; // The set-up of all failed.
+    return { modules: [], errors: [error] }; // The set-up of all projects failed.
   }
 }
 

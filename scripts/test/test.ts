@@ -75,7 +75,7 @@ const failed = tests.failures.length + failedSteps.length;
 for (const line of tests.flaky) process.stdout.write(`passed only when run again: ${line}\n`);
 for (const line of tests.failures) process.stdout.write(`failed: ${line}\n`);
 for (const { name } of failedSteps) process.stdout.write(`failed: ${name}\n`);
-// For people: the parts that the last line adds up. Programs read only the last line.
+// The parts of the sum in the last line, for people. Programs read only the last line.
 process.stdout.write(
   `tests: ${tests.passed} passed, ${tests.failures.length} failed; checks: ${checks.length - failedSteps.length} passed, ${failedSteps.length} failed` +
     `${tests.flaky.length > 0 ? `; passed only when run again: ${tests.flaky.length}` : ""}\n`,

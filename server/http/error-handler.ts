@@ -5,9 +5,9 @@ import type { ErrorMiddleware, Middleware } from "./request-locals.ts";
 import { sendProblem } from "./send-response.ts";
 
 /**
- * The path is not served.
+ * Refuses a path that is not served.
  *
- * @param paths those that are
+ * @param paths the paths that are served, which the problem lists
  * @param isLogged whether the path is logged: it may hold anything, secrets included
  */
 export function refusePath(paths: readonly string[], isLogged: boolean): Middleware {

@@ -10,7 +10,7 @@ import { readSecurityHeaders } from "./security-headers.ts";
 import { problemMediaType } from "./send-response.ts";
 
 export type OverloadOptions = {
-  /** Whose operations are refused. */
+  /** The document of the operations that are refused. */
   document: ContractDocument;
   concurrency: Pick<ConcurrencyLimit, "enter">;
   isDraining: () => boolean;

@@ -31,7 +31,7 @@ export function subscribeToWebhooks({
       merchant,
       url: body.url,
       secretCiphertext,
-      // One that no configured key decrypts is another secret for all that anyone can tell.
+      // A secret that no configured key decrypts can't be compared, so it counts as another one.
       isSecret: async (stored) =>
         (await keys.decrypt(merchant, stored).catch(() => undefined)) === body.secretKey,
       type: body.subscriptionDetails.type,

@@ -94,7 +94,7 @@ export function createMetrics(): ServedMetrics {
     observeAttempt({ at, outcome, milliseconds }, { earlierAttempts, payload }) {
       attempts.inc({ outcome: outcome.kind });
       attemptSeconds.observe(milliseconds / 1000);
-      // A sandbox's clock may be ahead of real time, in which attempts are made.
+      // Attempts are made in real time, which a sandbox's clock may be ahead of.
       if (earlierAttempts === 0)
         firstAttemptDelay.observe(
           Math.max(0, at.getTime() - Date.parse(JSON.parse(payload).timestamp)) / 1000,

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
-/** So many bytes hold some ten of the shortest requests. */
+/** The bytes of a slice: they hold some ten of the shortest requests. */
 const SLICE_BYTES = 512;
-/** A connection with more bytes behind a request whose response waits is closed. */
+/** How many bytes may follow a request that has no response yet; with more, the connection is closed. */
 const MAX_AHEAD_BYTES = 8_192;
-/** So many may have begun a head of more than a slice and not ended it; then the oldest is closed, as the newest may be a caller. */
+/** How many connections may have begun a head of more than a slice and not ended it. With more, the oldest is closed, because the newest may be a caller's. */
 const MAX_LONG_HEADS = 1_000;
 
 /**
- * Has Node parse what it reads in slices, and nothing more of a connection that has been closed meanwhile: of a whole chunk it would
+ * Makes Node parse in slices what it reads, and stop where the connection has been closed meanwhile: from a whole chunk, Node would
  * make a thousand requests at once.
  */
 export function readInSlices(socket: Socket, heads: Set<Socket>, latest: () => IncomingMessage | undefined) {

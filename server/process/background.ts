@@ -87,7 +87,7 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
       if (published.lost !== null) await restoreWatch?.onLost(published.lost);
       else if (last !== known) await restoreWatch?.onPublished(last);
       if (last === known) break;
-      known = last; // the next statement says so to the feed, which then shows it
+      known = last; // the next statement tells the feed, which shows a payout only then
       if (published.lost !== null) break;
     }
     publishedAtMs = performance.now();

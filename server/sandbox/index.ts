@@ -15,7 +15,7 @@ export type { Sandbox, SandboxOptions };
  * @throws ConfigError for a wrong setting, and the error of the system when it can't listen
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  // Loaded only now: where Node is too old, the import of the package must still work, so that it can say so.
+  // Loaded only now: where Node is too old, importing the package has to work, so that it can say which Node it needs.
   const { startSandbox: start } = await import("./start-sandbox.ts");
   return start(options);
 }

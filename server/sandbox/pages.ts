@@ -7,7 +7,7 @@ import type { AdaptText } from "../http/pages.ts";
 const DIST = fileURLToPath(new URL("console/dist/", import.meta.url));
 
 /**
- * Nothing from other origins, nothing inline. Text never becomes markup; the last directive makes the browser enforce that.
+ * Allows nothing from other origins, and nothing inline. By the last directive, the browser refuses to turn text into markup.
  */
 const POLICY = [
   "default-src 'none'",
@@ -43,7 +43,7 @@ const consoleMissing: RequestHandler = () => {
   });
 };
 
-/** The address with which the contract is written. */
+/** The address of the server in the contract's files. */
 const WRITTEN_ADDRESS = "http://127.0.0.1:3000";
 
 /** A name or an address with its port, and nothing that could end a string of the contract. */

@@ -37,7 +37,7 @@ const TOKEN_BYTES = 24;
 /** The paths that the core serves; the sandbox serves all others. */
 const OF_THE_CORE = /^\/(v1\/|(healthz|readyz)(\?|$))/;
 
-/** What a sandbox is, beside its settings. */
+/** What a program that starts a sandbox chooses, besides the settings of its environment. */
 export type SandboxShape = {
   /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
   readonly tomorrowSeed?: number | undefined;
@@ -123,7 +123,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
       countRefunds: (status) => status === "AUTHORIZED" && changes.notify(["payments", "webhooks"]),
     },
     wrap: (core) => (plainRequest, plainResponse) => {
-      // Express gives both their other members before anything uses these.
+      // Express adds the members of its own types before a step uses them.
       const [request, response] = [plainRequest as Request, plainResponse as HttpResponse];
       const isCore = isOfCore(plainRequest);
       Object.assign(response, { locals: isCore ? { intercept } : {} });

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { ConfigError, type Environment, isPackaged } from "../config/environment.ts";
 
-/** In other people's projects, names such as PORT and DATABASE_URL belong to their own programs. */
+/** The prefix of our settings in a merchant's project, where PORT or DATABASE_URL belong to the merchant's own programs. */
 const PREFIX = "REFUNDS_SANDBOX_";
 
 const SETTINGS =
@@ -9,7 +9,7 @@ const SETTINGS =
   DATABASE_URL_FILE ENCRYPTION_KEY ENCRYPTION_KEY_FILE ENCRYPTION_KEYS_OLD ENCRYPTION_KEYS_OLD_FILE LOG_LEVEL LOG_FORMAT
   SERVE_DOCS RATE_LIMIT RETENTION_DAYS HIGH_WATER_MARK_FILE TOMORROW WEBHOOK_ALLOW_PRIVATE WEBHOOK_PROXY
   WEBHOOK_PROXY_FILE WEBHOOK_CA_FILE WEBHOOK_CLIENT_CERT_FILE WEBHOOK_CLIENT_KEY_FILE`.split(/\s+/);
-/** What the commands beside it read, such as `listen`, and what `exec` gives to tests. */
+/** Settings of other commands, such as `listen`, and of tests that `exec` runs. */
 const OF_COMMANDS = ["URL", "TOKEN", "EVENTS", "TOKENS", "SECRET", "BAD_DAY"];
 
 /** How people name a setting: `PORT` in a clone, `REFUNDS_SANDBOX_PORT` for the package. */

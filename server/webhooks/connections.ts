@@ -90,7 +90,7 @@ export function createConnections(): Connections {
       idle.set(origin, [...(idle.get(origin) ?? []), client]);
       if (used > 1) return;
       client.on("disconnect", () => {
-        // A connection that its receiver closes just after it was taken connects again for its delivery.
+        // If the receiver closes the connection just after it was taken, it connects again for its delivery.
         if (!idle.get(origin)?.includes(client)) return;
         remove(origin, client);
         client.destroy().catch(() => {});

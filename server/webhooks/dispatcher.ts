@@ -182,7 +182,7 @@ export class Dispatcher {
     const left = new Map(due.map(({ subscriptionKey }) => [subscriptionKey, 0]));
     for (const { subscriptionKey, limit } of claimLimits) left.set(subscriptionKey, limit);
     if (claimLimits.length > 0) {
-      // Rather too early than too late: the database counts from the moment when the claim reaches it.
+      // Measured before the statement, so that this end is never later than the database's.
       const leaseEndsMs = performance.now() + leaseMs;
       const attempts = await store.claimDeliveries({ claimLimits, now, leaseMs });
       for (const { subscriptionKey } of attempts)
@@ -203,7 +203,7 @@ export class Dispatcher {
     for (const { subscriptionKey, merchant, timeouts, count } of all) {
       if (byKey.has(subscriptionKey)) continue;
       const { begunAt = [] } = underWay.get(subscriptionKey) ?? {};
-      // A receiver that lets an attempt wait is slow already, not only when the attempt has ended.
+      // A receiver counts as slow while it lets an attempt wait, not only after the attempt has ended.
       const slow = now - (begunAt[0] ?? now) > SLOW_MS;
       byKey.set(subscriptionKey, {
         ...{ subscriptionKey, merchant, here: begunAt.length },

@@ -20,7 +20,7 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes attempts instead of the usual ones, as a sandbox does. */
   readonly attempts?: AttemptsOf | undefined;
-  /** Called when a receiver has accepted a delivery; only the result has to be recorded. */
+  /** Called when a receiver has accepted a delivery, before the result is recorded. */
   readonly onAccepted: (merchant: string) => void;
   /** Called after every attempt and its recording, with whether `onAccepted` was called: now there is room for another. */
   readonly onRoom: (merchant: string, accepted: boolean) => void;
@@ -143,7 +143,7 @@ export class Worker {
       await this.#turnOf(attempt.merchant);
       const make = attempts?.makeAttempt ?? makeAttempt;
       const secretKeys = await readSecrets(attempt, encryptionKeys);
-      // The lease must not end before the attempt does: another server would send it, too.
+      // The lease must not end before the attempt does, because another server would then send the delivery, too.
       const inTime = !signal.aborted && performance.now() + timeoutMs <= leaseEndsMs;
       const result = inTime
         ? await make(attempt, { ...this.#parts, secretKeys, connections: this.#connections, signal })

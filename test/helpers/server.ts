@@ -25,7 +25,7 @@ import {
 } from "./process.ts";
 import { forSuite } from "./suite.ts";
 
-/** For tests that are not about limits: a busy machine must never reach them. */
+/** Limits for tests that are about something else: longer than a busy machine ever needs. */
 const GENEROUS = { callLimitMs: 120_000, bodyTimeoutMs: 120_000, headTimeoutMs: 30_000 };
 
 /** An address on which nothing listens, so that no test looks up a name by accident. */

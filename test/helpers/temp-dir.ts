@@ -21,7 +21,7 @@ const MEMORY = "/dev/shm";
 const ROOM_BYTES = 2 * 1024 ** 3;
 
 const storesDirs = new Set<string>();
-// Also when a run is interrupted, because nobody would look for them there. One listener for all: each project has one.
+// Removed also when a run is interrupted, because nobody would look for them there. One listener serves all projects.
 process.once("exit", () => {
   for (const path of storesDirs) rmSync(path, { recursive: true, force: true });
 });

@@ -121,7 +121,7 @@ async function keepSubscribed(
     try {
       const changes = await call("GET", "/sandbox/changes", options);
       for await (const chunk of changes.body as unknown as AsyncIterable<Uint8Array>) {
-        // The first event names no topic: the subscription may have ended before the stream began.
+        // The first event names no topic. The subscription may have ended before the stream began, so it is checked then, too.
         if (!/"(topics":\[\]|subscriptions")/.test(Buffer.from(chunk).toString())) continue;
         const { status, body } = await call("GET", toPath(subscription.key), options);
         await body?.cancel();

@@ -32,16 +32,16 @@ type Options = {
   readonly html?: string | undefined;
 };
 
-/** A sandbox can't show the response that never comes for longer than this. */
+/** The delay of a response that never comes: longer than any run of tests. */
 const NEVER_MS = 24 * 3_600_000;
 const OVERTAKEN_MS = 1_500;
-/** A bad day may take this much longer than the plain run, and at least as long as this. */
+/** A bad day may take ten times as long as the plain run, and at least two minutes. */
 const [TIMES_LONGER, LEAST_LIMIT_MS] = [10, 120_000];
 
-/** As many merchants, because no runner of tests starts more workers by itself. */
+/** How many merchants tests can share among their workers: runners of tests start at most one for each processor. */
 const WORKERS = Math.max(8, availableParallelism());
 
-/** What can go wrong, in the words of the table, and by what a sandbox makes it so. */
+/** What can go wrong: its title in the table, and the sandbox's fault that causes it. */
 const DAYS = {
   "lost-before": ["the first call for each refund is lost", { kind: "CLOSED_BEFORE" }],
   "lost-after": ["the response is lost after the refund was made", { kind: "CLOSED_AFTER" }],
@@ -124,14 +124,14 @@ async function execute(start: Start, command: readonly string[], options: Option
   }
 }
 
-/** @throws Error for a name that is misspelt: it would select nothing, unnoticed */
+/** @throws Error for an unknown name, because a misspelt one would select nothing */
 function requireKnown(noun: string, names: readonly string[] = [], known: object): void {
   const unknown = names.find((name) => !Object.hasOwn(known, name));
   if (unknown !== undefined)
     throw new Error(`There is no ${noun} ${unknown}. Choose from: ${Object.keys(known).join(", ")}.`);
 }
 
-/** A run as lines of the table: what went wrong, and all that was found. */
+/** The lines of a run in the table: its title and result, then its findings. */
 function describe(run: Run): string[] {
   const [color, mark] = run.unmet ? ["dim", "–"] : hasFailed(run) ? ["red", "✗"] : ["green", "✓"];
   const painted = styleText(color as "dim", mark, { stream: process.stdout });
@@ -185,7 +185,7 @@ async function runOnce(start: Start, command: readonly string[], options: Option
   }
 }
 
-/** What a run says of its bad day: nothing where the tests met none of it, and without events they have to fail. */
+/** The result of a bad day. A day that the tests never met shows nothing; on the day without events, the tests have to fail. */
 function judgeDay({ day, plain }: BadRun, run: Run, seen: Seen): Run {
   const accepted = plain.attempts.filter(isAccepted).length;
   const issued = seen.calls.some(({ operation }) => operation === "issueRefund");
@@ -200,7 +200,7 @@ function judgeDay({ day, plain }: BadRun, run: Run, seen: Seen): Run {
 
 const isOfCalls = (day: Day) => "kind" in (DAYS[day][1] ?? {});
 
-/** What was accepted in the plain run comes again on the day after a restart. */
+/** The fault of a day. After a restart, the events that the receiver accepted in the plain run are sent again. */
 function toFault({ day, plain }: BadRun): BadDay | undefined {
   if (day !== "restart") return DAYS[day][1] as BadDay | undefined;
   const again = plain.attempts
@@ -211,7 +211,7 @@ function toFault({ day, plain }: BadRun): BadDay | undefined {
 
 const FAILURE = /^\s*(?:✗|✖|×|●|not ok|--- FAIL|FAIL(?:ED)?\b|E {2,}|\w*Error\b|AssertionError).*/m;
 
-/** Runs the tests: in the plain run they print as ever; on a bad day their output is only searched, and they have a limit. */
+/** Runs the tests. In the plain run they print to the terminal; on a bad day their output is searched for a failure, and their time is limited. */
 async function runTests([file = "", ...args]: readonly string[], env: NodeJS.ProcessEnv, limitMs?: number) {
   const isPlain = limitMs === undefined;
   const child = spawn(file, args, {
@@ -243,7 +243,7 @@ async function runTests([file = "", ...args]: readonly string[], env: NodeJS.Pro
   }
 }
 
-/** The contract's own word about each response. */
+/** Reads in the contract what each response says about a repeat. */
 export const retryOf: RetryOf = (status) => {
   const { paths, components } = readDocument("openapi") as unknown as {
     paths: Record<string, { post: { responses: Record<string, { $ref?: string }> } }>;

@@ -53,7 +53,7 @@ export function judge(seen: Seen, retryOf: RetryOf): Finding[] {
   ];
 }
 
-/** Finds events that were not accepted: only where every response matters, since a receiver may well fail for a test. */
+/** Finds events that were not accepted. Used on bad days only, because in the plain run a test may refuse events on purpose. */
 export function findRefused({ attempts }: Seen): Finding[] {
   return attempts
     .filter(({ forged, status }) => !forged && status !== null && status >= 300)
@@ -73,7 +73,7 @@ const byKey = (calls: readonly Call[]) => [
 ];
 const isDecision = ({ outcome }: Call) => outcome === "recorded" || outcome === "refused";
 
-/** A call with what it is to bring about: a refund by its reference, or by its payment and amount. */
+/** Reads which refund a call asks for, by its reference, or by its payment and amount, and how the call ended. */
 function read(call: WatchedCall, retryOf: RetryOf) {
   const { operation, requestKey: key, requestBody, status, fault, endedAt, milliseconds, merchant } = call;
   if (operation !== "issueRefund" || key === null || requestBody === null) return undefined;
@@ -104,7 +104,7 @@ function findTwice(same: readonly Call[]): Finding[] | undefined {
   ];
 }
 
-/** The first key that was replaced while it was unknown what had become of it. */
+/** Finds the first key that was replaced by another one although its call may have made the refund. */
 function findNewKey(same: readonly Call[]): Finding[] | undefined {
   const keys = byKey(same);
   for (const [index, own] of keys.entries()) {
@@ -123,7 +123,7 @@ function findNeverAsked(calls: readonly Call[], attempts: readonly WatchedAttemp
   return byKey(calls).flatMap((same) => {
     const last = same.at(-1);
     if (last?.outcome !== "unknown") return [];
-    // Perhaps an event has said what has become of it.
+    // An accepted event has shown whether the refund exists.
     const ids = same.flatMap(({ made }) => made?.paymentId ?? []);
     if (attempts.some((one) => isAccepted(one) && ids.some((id) => one.payload.includes(id)))) return [];
     const got = last.status === null ? "no response" : `${last.status}`;
@@ -134,7 +134,7 @@ function findNeverAsked(calls: readonly Call[], attempts: readonly WatchedAttemp
   });
 }
 
-/** One more call after a refund was made is that of a second run, which gets the 409; all refunds made twice are not. */
+/** One call after a refund was made is allowed: a test of the 409 makes it. If every refund is requested again, that is a mistake. */
 function findRepeats(keys: readonly (readonly Call[])[]): Finding[] {
   const repeats = keys.flatMap((same) => {
     const decided = same.findIndex(isDecision);

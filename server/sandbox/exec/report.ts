@@ -11,7 +11,7 @@ export type Run = {
   /** Null when it was stopped. */
   readonly code: number | null;
   readonly findings: readonly Finding[];
-  /** What the tests printed that looks like their first failure. */
+  /** The first line of the tests' output that looks like a failure. */
   readonly failure: string;
   /** Why this run shows nothing. */
   readonly unmet?: string | undefined;
@@ -39,7 +39,7 @@ export function readCoverage({ calls, attempts }: Seen): Result<"getCoverage"> {
   return coverage.read("");
 }
 
-/** @throws Error for a name that the contract doesn't have: it would require nothing, unnoticed */
+/** @throws Error for a name that the contract doesn't have, because a misspelt one would require nothing */
 export function findMissing(
   { percent, items }: Result<"getCoverage">,
   required: readonly string[],

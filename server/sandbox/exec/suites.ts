@@ -28,7 +28,7 @@ export function summarize(cases: readonly Pick<Case, "outcome">[]): string {
   return `${passed} passed, ${failed} failed, ${notRun} not run`;
 }
 
-/** Text from a service or from tests must neither move the cursor of a terminal, but to a new line, nor break an XML file. */
+/** Removes control characters but line breaks: text of a service or of tests could move a terminal's cursor, or break an XML file. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]|[\p{Cs}\uFFFE\uFFFF]/gu, "�");
 }
@@ -55,7 +55,7 @@ export function toJunit(suites: Suites, name: string): string {
   return builder.build();
 }
 
-/** Colours that are readable in both schemes, and without them: each outcome is also a word. */
+/** Colours that are readable on light and dark. Each outcome is also a word, for readers who see no colours. */
 const STYLE = `
 :root { color-scheme: light dark; --passed: light-dark(#1a7f37, #4ac26b); --failed: light-dark(#b3261e, #ff8a80); }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }

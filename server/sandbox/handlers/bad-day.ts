@@ -37,7 +37,7 @@ export type Watch = {
   onReset(merchant: string): void;
 };
 
-/** What goes wrong on a bad day: with the first call for each refund, or with every event. */
+/** What goes wrong on a bad day: the first call for each refund, or every event. */
 export type BadDay =
   | NewFault
   | { readonly events: "TWICE_AT_ONCE" | "REORDERED" | "NEVER" | "FORGED" }

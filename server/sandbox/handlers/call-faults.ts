@@ -9,7 +9,7 @@ const PROXY_PAGE = "<html><body><h1>502 Bad Gateway</h1></body></html>\r\n";
 export type CallFaults = {
   /** Placed before the response guard, because a broken connection is no response that the contract could allow. */
   onWire: Middleware;
-  /** The last step before the handler of an operation: the request is valid, and nothing was done yet. */
+  /** The last step before an operation's handler: the request is valid, and nothing has been done. */
   beforeHandler: (operation: string) => Middleware;
   /** The kind of the fault that happened to a call. */
   kindOf: (response: HttpResponse) => FaultKind | null;
@@ -59,7 +59,7 @@ export function createCallFaults(list: Pick<FaultList, "take">): CallFaults {
   };
 }
 
-/** Ends the calls of which nothing is to be done, and leaves the others alone. */
+/** Ends the calls that the fault keeps from the handler; the others go on. */
 function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse): void {
   const reason = `fault ${kind}`;
   // On the wire, a proxy's page replaces the refusal.

@@ -95,7 +95,7 @@ function tamperWith(payload: string): string {
   return JSON.stringify({ ...event, sequence: event.sequence + 1 });
 }
 
-/** An event of a type that no contract has yet. */
+/** An event whose type the contract doesn't have, as later versions may send. */
 const toUnknownEvent = (attempt: Attempt): Attempt => ({
   ...attempt,
   webhookId: `msg_${randomUUID()}`,

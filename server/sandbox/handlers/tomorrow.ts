@@ -26,7 +26,7 @@ export type Tomorrow = {
   reviseResponses: Middleware;
   /** Removes what only the later version knows from a body, before it is validated. */
   acceptLaterFields: Middleware;
-  /** Revises what others send; with the first attempt of an event, further events follow it. */
+  /** Revises what `attempts` sends. After the first attempt of an event, it also sends the events that only the later version has. */
   before(attempts: AttemptsOf): AttemptsOf;
   /** The text of an event as it is sent to a merchant, or was: its first attempt decides. */
   revisePayload(merchant: string, payload: string): string;
@@ -68,7 +68,7 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
     logger.info({ merchant, seed }, "plays tomorrow's API");
   }
 
-  /** Decides for an event, once, and has further events follow it. */
+  /** Decides once by which version an event is sent, and makes the further events that follow it. */
   async function decide({ merchant, payload, earlierAttempts }: Attempt): Promise<void> {
     const key = keyOf(merchant, payload);
     if (sentBy.has(key)) return;

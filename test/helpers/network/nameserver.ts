@@ -44,7 +44,7 @@ export async function startNameserver(zone: Zone): Promise<Nameserver> {
     const { id = 0, questions = [] } = decode(message);
     const [{ name, type } = { name: "", type: "A" as const }] = questions;
     queried.push(name);
-    const found = zone(name, type as Family); // a resolver asks for no others
+    const found = zone(name, type as Family); // resolvers request only these families
     if (found === "silent") return undefined;
     const code = found === "failed" ? SERVFAIL : found ? 0 : NXDOMAIN;
     const answers = Array.isArray(found) ? answersTo(name, type as Family) : [];

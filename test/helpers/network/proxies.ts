@@ -11,7 +11,7 @@ export type ConnectProxy = AsyncDisposable & {
 
 /**
  * @param refusal the status that it responds with instead of opening a tunnel
- * @param port that of this machine to which every tunnel leads, wherever it was asked for
+ * @param port the port of this machine to which every tunnel leads, whatever target was requested
  */
 export async function startConnectProxy({
   refusal,
@@ -77,7 +77,7 @@ export type SilentProxy = AsyncDisposable & {
 
 export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy> {
   const target = new URL(databaseUrl);
-  /** Those whose bytes are dropped. */
+  /** The connections whose bytes are dropped. */
   const deaf = new Set<Socket>();
   const mute = new Set<Socket>();
   let silent = false;

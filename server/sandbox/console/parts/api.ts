@@ -106,7 +106,7 @@ export async function followChanges(): Promise<never> {
     setConnection(problem?.status ? problem : "offline");
     await Promise.race([
       once(signal, "abort"),
-      // A token that was refused stays so.
+      // A token that was refused would be refused again.
       ...(problem?.status === 401 ? [] : [new Promise((resolve) => setTimeout(resolve, RETRY_MS))]),
     ]);
   }
