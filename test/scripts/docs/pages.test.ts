@@ -53,7 +53,7 @@ describe("a page of the docs", () => {
 
   test("of error codes says the status, the type and the operations of each", () => {
     expect(pageOf("docs/problems.md")).toContain(
-      "### PAYMENT_NOT_FOUND\n**404** · `/problems/payment-not-found` · [Issue a refund](reference.html#/refunds/issuerefund)\n",
+      "### DUPLICATE_REQUEST_KEY\n**409** · `/problems/duplicate-request-key` · [Issue a refund](reference.html#/refunds/issuerefund)\n",
     );
   });
 
