@@ -41,7 +41,7 @@ export function createSourceRule(folder: string): Rule<Options> {
     answersInterface = false,
   }) => {
     const text = readFileSync(resolve(folder, clauses), "utf8");
-    const decided =
+    const decided: string[] =
       readFileSync(resolve(folder, decisions), "utf8").match(/(?<=^### )D\d{2}[a-z]?(?= )/gm) ?? [];
     const twice = decided.filter((id, index) => decided.indexOf(id) < index);
     const ids: Ids = {
