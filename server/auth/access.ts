@@ -78,13 +78,10 @@ const MAX_REMEMBERED = 10_000;
 function rememberTokens(findToken: FindToken): FindCaller {
   const known = new Map<string, Caller>();
   return async (token) => {
-    const remembered = known.get(token);
-    if (remembered) return remembered;
-    const caller = await findToken(hash("sha256", token, "buffer"));
+    const caller = known.get(token) ?? (await findToken(hash("sha256", token, "buffer")));
     if (!caller) return { reason: "unknown token" };
-    const [oldest] = known.keys();
-    if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
     known.set(token, caller);
+    if (known.size > MAX_REMEMBERED) known.clear();
     return caller;
   };
 }

@@ -27,17 +27,28 @@ const MAX_NAME_LENGTH = 255;
 /** The media types of an access token (RFC 9068); a token of another type, such as an ID token, was not made for an API. */
 const ACCESS_TOKEN_TYPES = ["at+jwt", "application/at+jwt"];
 
+/** Verified tokens that are remembered; when there are more, all are forgotten. */
+const MAX_REMEMBERED = 1_000;
+
+type Verified = JWTVerifyResult & { readonly key: CryptoKey };
+
 /**
  * Verifies access tokens as JWTs of one issuer (D18): the signature by the one configured algorithm, `iss`, `aud`, `exp` and,
  * if present, `nbf` and `cnf`. Throws `UNAVAILABLE` when the issuer's keys can't be fetched, because that is not the caller's
- * mistake.
+ * mistake. A signature is verified once for each key, because it costs more than all other checks of a call.
  */
 export function verifyJwts(options: JwtOptions): FindCaller {
+  const remembered = new Map<string, Verified>();
   return async (token, headers) => {
     try {
       const now = options.realNow();
-      const verified = await verify(token, now, options);
-      return "reason" in verified ? verified : toCaller(verified, { now, headers, ...options });
+      const known = remembered.get(token);
+      const verified =
+        known && (await isStillValid(known, now, options)) ? known : await verify(token, now, options);
+      if ("reason" in verified) return verified;
+      remembered.set(token, verified);
+      if (remembered.size > MAX_REMEMBERED) remembered.clear();
+      return toCaller(verified, { now, headers, ...options });
     } catch (error) {
       // The cause is left out: it is logged once for all requests that need the keys.
       if (error instanceof KeysUnavailableError)
@@ -48,15 +59,17 @@ export function verifyJwts(options: JwtOptions): FindCaller {
   };
 }
 
+/** Whether nothing has changed since a token was verified: its key is still in use, and it has not expired. */
+async function isStillValid({ payload, protectedHeader, key }: Verified, now: Date, { keys }: JwtOptions) {
+  const isInTime = now.getTime() < (payload.exp ?? 0) * 1000;
+  return isInTime && (await keys.find(protectedHeader.kid)).includes(key);
+}
+
 /**
  * Verifies a token by the key that it names. An unknown key may be new, so the keys are fetched again before the token is refused,
  * unless its claims are wrong anyway.
  */
-async function verify(
-  token: string,
-  currentDate: Date,
-  options: JwtOptions,
-): Promise<JWTVerifyResult | Refusal> {
+async function verify(token: string, currentDate: Date, options: JwtOptions): Promise<Verified | Refusal> {
   const { issuer, audience, algorithm, keys } = options;
   const decoded = decode(token);
   if (decoded === undefined) return { reason: "not a JWT" };
@@ -86,7 +99,7 @@ function decode(token: string) {
 async function verifyByAny(token: string, keys: readonly CryptoKey[], rules: JWTVerifyOptions) {
   for (const key of keys) {
     try {
-      return await jwtVerify(token, key, rules);
+      return { ...(await jwtVerify(token, key, rules)), key };
     } catch (error) {
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
     }

@@ -5,15 +5,6 @@ import { type ContractDocument, type DocumentPath, follow } from "./document.ts"
 
 export type CompileSchema = (path: DocumentPath) => ValidateFunction;
 
-const shared = new WeakMap<ContractDocument, CompileSchema>();
-
-/** The compiler of a document that all its validators share. */
-export function compilerOf(document: ContractDocument): CompileSchema {
-  const compile = shared.get(document) ?? createCompiler(document);
-  shared.set(document, compile);
-  return compile;
-}
-
 /** Compiles schemas of a document. An unknown keyword or format is an error, because ignoring it would let data pass. */
 export function createCompiler(document: ContractDocument, options: Options = {}): CompileSchema {
   const ajv = new Ajv2020({

@@ -86,7 +86,5 @@ function isPrintedDouble(literal: string, digits: number): boolean {
 }
 
 function isSamePath(left: NumberLiteral["path"], right: DecimalField["path"]): boolean {
-  if (left.length !== right.length) return false;
-  for (let index = 0; index < left.length; index += 1) if (left[index] !== right[index]) return false;
-  return true;
+  return left.length === right.length && left.every((key, index) => key === right[index]);
 }

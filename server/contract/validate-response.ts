@@ -1,5 +1,5 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
-import { type CompileSchema, compilerOf } from "./compile-schema.ts";
+import { type CompileSchema, createCompiler } from "./compile-schema.ts";
 import { type ContractDocument, type DocumentPath, follow, servedOperations } from "./document.ts";
 
 /** A response as it is about to go over the wire. */
@@ -38,7 +38,11 @@ function compileAll(
   document: ContractDocument,
   { whenUsed = false }: { whenUsed?: boolean },
 ): FindResponseValidator {
-  const compile: CompileSchema = (path) => compilerOf(document)(path);
+  let created: CompileSchema | undefined;
+  const compile: CompileSchema = (path) => {
+    created ??= createCompiler(document);
+    return created(path);
+  };
   const validators = servedOperations(document).map(({ path, method }) => ({
     method: method.toUpperCase(),
     path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),

@@ -48,14 +48,11 @@ export function readBody(timeoutMs: number): Middleware {
     }, timeoutMs);
 
     // The slot is given back meanwhile: callers who send bodies slowly could otherwise take all slots.
-    if (!request.complete) response.locals.slot?.leave();
-    if (declaredLength(request) > MAX_BODY_BYTES) settle(new ProblemError("PAYLOAD_TOO_LARGE"));
+    if (!complete) response.locals.slot?.leave();
+    if (Number(request.headers["content-length"]) > MAX_BODY_BYTES)
+      settle(new ProblemError("PAYLOAD_TOO_LARGE"));
     else readBytes(request, response, settle);
   };
-}
-
-function declaredLength(request: Request): number {
-  return Number(request.headers["content-length"] ?? 0);
 }
 
 /** Replaces the bytes of the body by its value; returns the problem with it, if any. */

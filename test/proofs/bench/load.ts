@@ -46,15 +46,16 @@ export async function rateOf(targets: readonly Target[], connections?: number): 
 }
 
 /**
- * Makes a fixed number of calls a second to the targets in turn, however long the responses take, as independent callers would, on
- * as many connections at most; a call waits for a free one before it is sent. Resolves with the milliseconds that each refund and
- * each refusal took, and the seconds from the first call to the last response.
+ * Makes a fixed number of calls a second to the targets in turn, however long the responses take, as independent callers would whose
+ * connections are open; a call waits for a free one. Resolves with the milliseconds of each refund and refusal, and the seconds of all.
  */
 export async function offer(
   targets: readonly Target[],
   { callsPerSecond, connections }: { callsPerSecond: number; connections: number },
 ) {
-  const callers = targets.map((target) => createCaller(target, Math.floor(connections / targets.length)));
+  const ofEach = Math.floor(connections / targets.length);
+  const callers = targets.map((target) => createCaller(target, ofEach));
+  await Promise.all(callers.flatMap(({ call }) => Array.from({ length: ofEach }, call)));
   const made: number[] = [];
   const refused: number[] = [];
   const calls: Promise<void>[] = [];

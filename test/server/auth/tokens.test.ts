@@ -14,7 +14,8 @@ const SECOND = Math.floor(NOW.getTime() / 1000);
 
 describe("an access token in production", () => {
   const production = forSuite(() => startProduction({ now: () => NOW }));
-  const server = forSuite(() => production.start({ realNow: () => NOW, issuerKeys: { cooldownMs: 0 } }));
+  let now = NOW;
+  const server = forSuite(() => production.start({ realNow: () => now, issuerKeys: { cooldownMs: 0 } }));
   const token: Production["issuer"]["token"] = (...wish) => production.issuer.token(...wish);
   /** The status of a call with an empty body: 400 when the token was accepted. */
   const statusOf = async (token: string | null, path = "/v1/refunds") =>
@@ -83,6 +84,14 @@ describe("an access token in production", () => {
     const { status, headers } = await post(server.url, "/v1/refunds", {}, { token: await token(claims) });
 
     expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
+  });
+
+  test("is refused once it has expired, however often it was accepted before", async () => {
+    const bearer = await token({ exp: SECOND + 1 });
+    const before = [await statusOf(bearer), await statusOf(bearer)];
+    now = new Date((SECOND + 61) * 1000);
+    expect([...before, await statusOf(bearer)]).toEqual([400, 400, 401]);
+    now = NOW;
   });
 
   test("is refused when it is unsigned, changed, or signed with another key or with the public key as a secret", async () => {
