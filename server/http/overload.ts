@@ -78,7 +78,8 @@ const CALLS_A_TURN = 8;
 function inTurns(app: RequestListener): RequestListener {
   const waiting: Parameters<RequestListener>[] = [];
   const begin = () => {
-    for (const call of waiting.splice(0, CALLS_A_TURN)) app(...call);
+    for (const [request, response] of waiting.splice(0, CALLS_A_TURN))
+      if (!response.closed) app(request, response);
     if (waiting.length > 0) setImmediate(begin);
   };
   return (...call) => {
