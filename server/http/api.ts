@@ -15,13 +15,7 @@ import { EVENT_STREAM } from "../contract/validate-response.ts";
 import type { TimeLimit } from "../domain/time-limit.ts";
 import { type AccessOptions, requireAccess } from "./access.ts";
 import { allowAbsentBody, readBody, requireJson } from "./body.ts";
-import {
-  type ErrorMiddleware,
-  type HttpResponse,
-  type Middleware,
-  type RequestLocals,
-  toIdentity,
-} from "./request-locals.ts";
+import { type ErrorMiddleware, type Middleware, type RequestLocals, toIdentity } from "./request-locals.ts";
 import { type AnyResponse, requireAcceptance, sendResponse } from "./send-response.ts";
 
 /** Finds what schemas can't express, in any JSON value. `known` are the pointers that have a violation already. */
@@ -126,19 +120,13 @@ function handle<Ids extends OperationId>(
   const handler = handlers[id] as unknown as (request: unknown) => Promise<AnyResponse>;
   return async (request, response) => {
     const { body, params: path, query } = request;
-    const { owner, slot } = admittedCaller(response);
+    const { caller: owner, slot, trace } = response.locals;
+    if (!owner || !slot) throw new Error("the request has no verified token, or no slot");
     refuseBlocked(owner); // again, because the caller may have been blocked while the body arrived
     const { merchant } = owner;
     const caller = toIdentity(response.locals);
-    const { trace } = response.locals;
     const run = (timeLimit: TimeLimit) =>
       slot.run(() => handler({ merchant, caller, trace, body, path, query, timeLimit }));
     sendResponse(request, response, await deadline(response, run));
   };
-}
-
-function admittedCaller({ locals: { caller, slot } }: HttpResponse) {
-  if (!caller) throw new Error("the access token has not been verified");
-  if (!slot) throw new Error("the request has no slot among those under way");
-  return { owner: caller, slot };
 }

@@ -1,4 +1,4 @@
-import { Webhook } from "standardwebhooks";
+import { createHmac } from "node:crypto";
 import type { TraceContext } from "../domain/trace-context.ts";
 import type { Attempt } from "../storage/webhooks/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
@@ -45,14 +45,16 @@ export function signDelivery(
   secretKeys: readonly string[],
   { webhookId, at, body }: { webhookId: string; at: Date; body: string },
 ): DeliveryHeaders {
-  const signatures = secretKeys.map((secretKey) =>
-    new Webhook(toSigningKey(secretKey), { format: "raw" }).sign(webhookId, at, body),
-  );
+  const timestamp = `${Math.floor(at.getTime() / 1_000)}`;
+  const signatures = secretKeys.map((secretKey) => {
+    const hmac = createHmac("sha256", toSigningKey(secretKey));
+    return `v1,${hmac.update(`${webhookId}.${timestamp}.${body}`).digest("base64")}`;
+  });
   return {
     "content-type": "application/json",
     "user-agent": "refund-contract",
     "webhook-id": webhookId,
-    "webhook-timestamp": `${Math.floor(at.getTime() / 1_000)}`,
+    "webhook-timestamp": timestamp,
     "webhook-signature": signatures.join(" "),
   };
 }
