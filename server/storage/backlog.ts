@@ -18,8 +18,9 @@ type BacklogRow = Backlog & { waiting: Backlog["deliveries"]; live: Backlog["sub
 
 /** Counts the work that waits at `now` (domain time, D30). It reads only unfinished rows and live subscriptions, through partial indexes. */
 export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
+  // A time that is infinite, as a stolen password could write it, can't be subtracted before PostgreSQL 17.
   const ageOf = (oldest: string) =>
-    sql`greatest(0, coalesce(extract(epoch from ${now}::timestamptz - ${sql.ref(oldest)}), 0))::float8`;
+    sql`greatest(0, coalesce(extract(epoch from ${now}::timestamptz) - extract(epoch from ${sql.ref(oldest)}), 0))::float8`;
   const { rows } = await sql<BacklogRow>`
     with ready as (
       select (count(*) filter (where due_at <= ${now}::timestamptz))::integer as due,

@@ -92,7 +92,6 @@ export class Dispatcher {
     else this.#timer ??= setTimeout(() => this.#runAwake(), waitMs);
   }
 
-  /** Claims nothing more from now on. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
