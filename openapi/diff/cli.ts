@@ -38,7 +38,8 @@ try {
   const revision = from?.replace(/^git:/, "");
   if ((revision === undefined) === (second === undefined))
     throw new Error("Name two documents, or one and --from git:<revision>.");
-  const changes = findChanges(readDocument(first, revision), readDocument(second ?? first));
+  const paths = [first, second ?? first] as [string, string];
+  const changes = findChanges(readDocument(paths[0], revision), readDocument(paths[1]), paths);
   console.log(formats[format as keyof typeof formats](changes));
   if (format === "text") console.log(changes.length === 0 ? "No change." : countLevels(changes));
   const least = [...LEVELS].indexOf(failOn as (typeof LEVELS)[number]);

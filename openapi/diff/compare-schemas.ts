@@ -1,23 +1,22 @@
 /** Compares schemas keyword by keyword, and rates the changes of each by whether one schema contains the other. */
-import { isDeepStrictEqual } from "node:util";
 import { isContained } from "./containment.ts";
-import type { Schema } from "./documents.ts";
+import { AFTER, ownPointer, type Schema } from "./documents.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
-import { closure, isNode, locate, memberOf, membersOf, type Node, nameAt, pairUp, step } from "./json-pointer.ts"; // biome-ignore format: one line
-import { type Direction, type Finding, levelOf, type Use } from "./law.ts";
-import { type Located, referred, unify } from "./read-schema.ts";
+import { closure, isEqual, isNode, locate, memberOf, membersOf, nameAt, pairUp, step, targetOf } from "./json-pointer.ts"; // biome-ignore format: one line
+import { type Finding, levelOf, type Use } from "./law.ts";
+import { idOf, type Located, referred, unify } from "./read-schema.ts";
 
 type Pair = readonly [base: Located, revision: Located];
 export type SchemaUse = { readonly schemas: Pair; readonly use: Use };
-/** What is found in two schemas. Those of their items and fields are compared by themselves. */
+/** What is found in two schemas. Those of their items, fields and branches are compared by themselves. */
 type Comparison = {
   readonly pair: Pair;
-  readonly direction: Direction;
-  readonly uses: Use[];
+  readonly direction: Use["direction"];
+  /** The writer's schema and the reader's schema. */
+  readonly schemas: readonly [valid: Schema, invalid: Schema];
   readonly findings: Omit<Finding, "uses">[];
-  readonly parts: Pair[];
-  readonly holders: Comparison[];
-  readonly seen: Set<unknown>;
+  readonly parts: Set<Comparison>;
+  readonly uses: Set<Use>;
 };
 
 /** So many uses of a schema are listed. */
@@ -25,70 +24,78 @@ export const LISTED = 20;
 
 /**
  * Every difference between schemas that are used somewhere, rated by whom it affects. Keywords are rated one by one. If the change of a
- * schema is proven compatible, none of them stays major; if it isn't, one of them is, or one of its parts.
+ * whole is proven compatible, none of them stays major; if it isn't, one of them is, or one of its parts.
  */
 export function compareSchemas(asked: readonly SchemaUse[]): Finding[] {
   const compared = new Map<string, Comparison>();
-  const comparisonOf = (schemas: Pair, direction: Direction): Comparison => {
-    const pair = [follow(schemas[0]), follow(schemas[1])] as const;
-    const key = `${pair[0].pointer} ${pair[1].pointer} ${direction}`;
+  const comparisonOf = (both: Pair, direction: Use["direction"]): Comparison[] => {
+    const pair = both.map((one) => ({ ...follow(one), outer: one.outer })) as unknown as Pair;
+    if (pair[0].schema === pair[1].schema) return [];
+    const key = `${pair.map(({ schema, pointer }) => `${idOf(schema)} ${pointer}`)} ${direction}`;
     const known = compared.get(key);
-    const one = known ?? { pair, direction, uses: [], findings: [], parts: [], holders: [], seen: new Set() };
-    compared.set(key, one);
-    return one;
+    if (known) return [known];
+    const schemas = inOrder(pair[0].schema, pair[1].schema, direction);
+    const own: Comparison = { pair, direction, schemas, findings: [], parts: new Set(), uses: new Set() };
+    compared.set(key, own);
+    for (const part of compare(own)) for (const one of comparisonOf(part, direction)) own.parts.add(one);
+    return [own];
   };
-  const differs = ([base, revision]: Pair) => base.schema !== revision.schema;
+  const wholes = new Set<Comparison>();
   for (const { schemas, use } of asked)
-    if (differs(schemas)) comparisonOf(schemas, use.direction).uses.push(use);
-  // What is added while this runs is compared, too.
-  for (const one of compared.values()) {
-    compare(one, one.pair, one.pair);
-    for (const part of one.parts.filter(differs)) comparisonOf(part, one.direction).holders.push(one);
-  }
-  const all = [...compared.values()];
-  const withHolders = (list: readonly Comparison[]) => closure(list, ({ holders }) => holders);
-  const schemasOf = ({ pair, direction }: Comparison) => inOrder(pair[0].schema, pair[1].schema, direction);
-  const kept = new Set(all.filter((one) => isContained(...schemasOf(one))));
-  for (const one of kept) one.findings.splice(0, Infinity, ...one.findings.map(demoted));
-  const explained = withHolders(all.filter(({ findings }) => findings.some(isMajor)));
-  // Parts come after what holds them.
-  for (const one of all.toReversed()) {
-    if (kept.has(one) || explained.has(one)) continue;
+    for (const whole of comparisonOf(schemas, use.direction)) spread(wholes.add(whole) && whole, use);
+  const isBroken = ({ schemas }: Comparison) => !isContained(...schemas);
+  // The change of a part matters where the whole that it belongs to isn't proven compatible.
+  const broken = closure([...wholes].filter(isBroken), ({ parts }) => [...parts].filter(isBroken));
+  for (const whole of wholes) {
+    if (!broken.has(whole)) continue;
+    const all = closure([whole], ({ parts }) => [...parts].filter((part) => broken.has(part)));
     const what = "changed, and not proven to be compatible";
-    report(one, one.pair[1].pointer, what, "unknown", { schemas: schemasOf(one) });
-    for (const holder of withHolders([one])) explained.add(holder);
+    if ([...all].every(({ findings }) => !findings.some(isMajor)))
+      report(whole, whole.pair[1].pointer, what, "unknown", { schemas: whole.schemas });
   }
-  return all.flatMap((one) => {
-    if (one.findings.length === 0) return [];
-    const uses = [...withHolders([one])].flatMap((holder) => holder.uses).slice(0, LISTED);
-    return one.findings.map((finding) => ({ ...finding, uses }));
+  return [...compared.values()].flatMap((own) => {
+    const [one, other] = own.schemas;
+    const isSame = () => isContained(one, other) && isContained(other, one);
+    const rate = (found: Omit<Finding, "uses">) => {
+      // What values alone decide is compatible where the whole is, and nothing where the whole allows the same.
+      if (broken.has(own) || !found.schemas || found.isPromise || found.effect === "extended") return found;
+      if (isSame()) return { ...found, effect: "none", level: "patch" } as const;
+      return isMajor(found) ? { ...found, level: "minor" as const } : found;
+    };
+    return own.findings.map((found) => ({ ...rate(found), uses: [...own.uses] }));
   });
 }
-
 const isMajor = ({ level }: Pick<Finding, "level">) => level === "major";
-/** What is decided by values alone is compatible where the whole is. */
-const demoted = (found: Omit<Finding, "uses">) =>
-  isMajor(found) && found.schemas && !found.isPromise ? { ...found, level: "minor" as const } : found;
 
-/** The writer's schema and the reader's schema. */
-const inOrder = (base: Schema, revision: Schema, direction: Direction) =>
+/** Notes where a comparison and its parts are used. */
+function spread({ uses, parts }: Comparison, use: Use): void {
+  if (uses.size === LISTED || uses.has(use)) return;
+  uses.add(use);
+  for (const part of parts) spread(part, use);
+}
+
+const inOrder = (base: Schema, revision: Schema, direction: Use["direction"]) =>
   direction === "request" ? ([base, revision] as const) : ([revision, base] as const);
 
-type More = Pick<Finding, "schemas" | "isPromise">;
-const report = (own: Comparison, pointer: string, what: string, effect: Effect, more?: More) =>
-  own.findings.push({ pointer, what, effect, level: levelOf(effect, own.direction), ...more });
+const report = (own: Comparison, at: string, what: string, effect: Effect, more?: Partial<Finding>) =>
+  own.findings.push({
+    ...more,
+    pointer: ownPointer(at),
+    what,
+    effect,
+    level: levelOf(effect, own.direction),
+  });
 
-/** How what is allowed changes, by which schema contains the other. */
-function effectOf(base: Schema, revision: Schema): Effect {
+/** Reports how what is allowed changes, by which schema contains the other. */
+function reportEffect(own: Comparison, pointer: string, what: string, base: Schema, revision: Schema) {
   const [grows, shrinks] = [isContained(base, revision), isContained(revision, base)];
-  return grows ? (shrinks ? "none" : "loosened") : shrinks ? "tightened" : "changed";
+  const effect = grows ? (shrinks ? "none" : "loosened") : shrinks ? "tightened" : "changed";
+  report(own, pointer, what, effect, { schemas: inOrder(base, revision, own.direction) });
 }
-const reportEffect = (own: Comparison, pointer: string, what: string, base: Schema, revision: Schema) =>
-  report(own, pointer, what, effectOf(base, revision), { schemas: inOrder(base, revision, own.direction) });
 /** A part of a schema; any value where there is none. */
-function inner(holder: Located, ...names: string[]): Located {
-  const schema = names.reduce<unknown>(memberOf, holder.schema) as Schema | undefined;
-  return { ...holder, schema: schema ?? true, pointer: holder.pointer + names.map(step).join("") };
+function inner({ documents, hidden, pointer, schema }: Located, ...names: string[]): Located {
+  const part = names.reduce<unknown>(memberOf, schema) as Schema | undefined;
+  return { documents, hidden, schema: part ?? true, pointer: pointer + names.map(step).join("") };
 }
 const listed = (holder: Located, keyword: string) =>
   Object.keys(memberOf(holder.schema, keyword) ?? []).map((index) => inner(holder, keyword, index));
@@ -98,148 +105,166 @@ function follow(one: Located): Located {
   const isBare = isNode(one.schema) && Object.keys(one.schema).length === 1;
   return (isBare && referred(memberOf(one.schema, "$ref"))) || one;
 }
+/** A schema, and all that surely applies to the same value. */
+function schemasAround(schema: Located): Located[] {
+  const found = new Map([schema, ...(schema.outer ?? [])].map((one) => [one.schema, one]));
+  for (const one of found.values())
+    for (const other of [...listed(one, "allOf"), referred(memberOf(one.schema, "$ref"))])
+      if (other && !found.has(other.schema)) found.set(other.schema, other);
+  return [...found.values()];
+}
 
 /** Keywords that are rated together, and those whose parts are compared one by one. */
 const PARTNERS = [["if", "then", "else"], ["contains", "minContains", "maxContains"], ["prefixItems", "items"], ["const", "enum"]]; // biome-ignore format: one line
 const WALKED = ["items", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"];
-/** The schema reduced to these keywords. */
-const only = (node: Node, keywords: readonly string[]) =>
-  unify(Object.fromEntries(membersOf(node).filter(([name]) => keywords.includes(name))));
+/** A schema reduced to these keywords. */
+const only = (one: Located | undefined, keywords: readonly string[]) =>
+  unify(Object.fromEntries(membersOf(one?.schema).filter(([name]) => keywords.includes(name))));
 
-/** Compares keyword by keyword. `whole` are the schemas around these that apply to the same value. */
-function compare(own: Comparison, pair: Pair, whole: Pair): void {
-  const both: Pair = [follow(pair[0]), follow(pair[1])];
-  const [{ schema: old }, { schema: now, pointer }] = both;
-  if (old === now || own.seen.has(now)) return;
-  own.seen.add(now);
-  const isLimited = (schema: Schema): schema is Node => isNode(schema) && Object.keys(schema).length > 0;
-  if (!isLimited(old) || !isLimited(now)) {
-    reportEffect(own, pointer, `${nameAt(pointer)} ${describeChange(old, now)}`, old, now);
-    return;
-  }
-  for (const keyword of new Set([...Object.keys(old), ...Object.keys(now)])) {
-    const values = [old[keyword], now[keyword]] as const;
-    const isInBoth = !values.includes(undefined);
-    const targets = keyword === "$ref" ? values.map(referred) : [];
-    if (keyword === "properties") compareProperties(own, both, whole);
-    else if (targets[0] && targets[1]) compare(own, [targets[0], targets[1]], whole);
-    else if (isInBoth && ["allOf", "anyOf", "oneOf"].includes(keyword))
-      compareBranches(own, both, keyword, whole);
-    else if (isInBoth && WALKED.includes(keyword))
-      own.parts.push([inner(both[0], keyword), inner(both[1], keyword)]);
-    else if (only(old, [keyword]) !== only(now, [keyword])) compareKeyword(own, both, keyword);
-  }
+/** What a schema says by a keyword, or of a field. */
+type Said = Located & { readonly holder: Located; readonly keyword: string; readonly field?: string };
+
+/** All that is said of a value, by keyword or field. */
+function sayings(schemas: readonly Located[]): Map<string, Said[]> {
+  const said = schemas.flatMap((holder) =>
+    Object.keys(holder.schema).flatMap((keyword): Said[] => {
+      const value = memberOf(holder.schema, keyword);
+      if (keyword === "allOf" || (keyword === "$ref" && referred(value))) return [];
+      if (keyword === "properties") {
+        const toField = (field: string) => ({ ...inner(holder, keyword, field), holder, keyword, field });
+        return Object.keys(value ?? {}).map(toField);
+      }
+      const part = inner(holder, keyword);
+      const schema = WALKED.includes(keyword) ? part.schema : only(holder, [keyword]);
+      return [{ ...part, schema, holder, keyword }];
+    }),
+  );
+  return Map.groupBy(said, ({ keyword, field = "" }) => `${keyword} ${field}`);
 }
 
-function compareKeyword(own: Comparison, pair: Pair, keyword: string): void {
-  const [old, now] = pair.map(({ schema }) => schema) as [Node, Node];
-  const written = ({ document, pointer }: Located) =>
-    memberOf(locate(document.root, pointer)?.value, keyword);
-  const what = `${keyword} ${describeChange(written(pair[0]), written(pair[1]))}`;
-  const at = pair[1].pointer + step(keyword);
-  const effects = (PROMISES[keyword] ?? EXTENSIONS[keyword]?.rate)?.(old[keyword], now[keyword], own);
-  for (const effect of effects ?? []) report(own, at, what, effect);
+/** Pairs of what is said before and after, but for what is said in both. */
+function unequal<One extends Located>(was: readonly One[], is: readonly One[], keyOf = (_: One) => "") {
+  const without = (list: readonly One[], others: readonly One[]) =>
+    list.filter(({ schema }) => !others.some((other) => other.schema === schema));
+  return pairUp(without(was, is), without(is, was), keyOf);
+}
+
+/** Compares what is said, and returns the parts that are left to compare. */
+function compare(own: Comparison): Pair[] {
+  const [base, revision] = own.pair;
+  if (own.pair.some(({ schema }) => Object.keys(schema).length === 0)) {
+    const what = `${nameAt(revision.pointer)} ${describeChange(base.schema, revision.schema)}`;
+    reportEffect(own, revision.pointer, what, base.schema, revision.schema);
+    return [];
+  }
+  const around = [schemasAround(base), schemasAround(revision)] as const;
+  const [before, after] = [sayings(around[0]), sayings(around[1])];
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
+    const [was, is] = [before.get(key) ?? [], after.get(key) ?? []];
+    return unequal(was, is).flatMap(([old, now]): Pair[] => {
+      const { field, keyword } = (old ?? now) as Said;
+      if (old && now && (field !== undefined || WALKED.includes(keyword))) return [[old, now]];
+      if (old && now && ["anyOf", "oneOf"].includes(keyword)) return compareBranches(own, around, [old, now]);
+      if (field === undefined) compareKeyword(own, keyword, old, now);
+      else compareField(own, around, was.length > 0 && is.length > 0, old, now);
+      return [];
+    });
+  });
+}
+type Around = readonly [was: Located[], is: Located[]];
+
+function compareKeyword(own: Comparison, keyword: string, old?: Said, now?: Said): void {
+  const [before, after] = [old, now].map((one) => memberOf(one?.holder.schema, keyword));
+  const written = (one?: Said) => one && locate(one.documents, one.pointer)?.value;
+  const what = `${keyword} ${describeChange(written(old), written(now))}`;
+  const { pointer } = (now ?? old) as Said;
+  const effects = (PROMISES[keyword] ?? EXTENSIONS[keyword]?.rate)?.(before, after, own);
+  for (const effect of effects ?? []) report(own, pointer, what, effect);
   const partners = PARTNERS.find((group) => group.includes(keyword)) ?? [keyword];
-  if (!effects) reportEffect(own, at, what, only(old, partners), only(now, partners));
+  if (!effects) reportEffect(own, pointer, what, only(old?.holder, partners), only(now?.holder, partners));
 }
 
 /** Keywords that limit no values, and yet promise something. */
-const PROMISES: Readonly<Record<string, (before: unknown, after: unknown, own: Comparison) => Effect[]>> = {
+const PROMISES: Readonly<
+  Record<string, (before: unknown, after: unknown, own: Comparison) => readonly Effect[]>
+> = {
   deprecated: () => ["extended"],
   /** A default says what a missing field means, which matters in requests alone. */
   default: (before, _after, { direction }) =>
     direction === "response" ? [] : [before === undefined ? "extended" : "changed"],
   /** Which schema a value of the tag means; without a mapping, the branches say so. */
-  discriminator: (before, after) => {
+  discriminator: (before, after, { pair: [{ documents }] }) => {
     if (before === undefined || after === undefined) return ["extended"]; // it limits nothing, and generated code uses it
     if (memberOf(before, "propertyName") !== memberOf(after, "propertyName")) return ["changed"];
-    const [old, now] = [before, after].map((one) => memberOf(one, "mapping") as Node) as [Node, Node];
-    const [names, others] = [Object.keys(old), Object.keys(now)];
-    if (names.length === 0 || others.length === 0) return [];
-    const isMoved = (name: string) => {
-      const [was, is] = [referred(old[name]), referred(now[name])];
-      return name in now && was?.pointer !== is?.pointer && was?.schema !== is?.schema;
+    const [old, now] = [
+      new Map(membersOf(memberOf(before, "mapping"))),
+      new Map(membersOf(memberOf(after, "mapping"))),
+    ];
+    const toPointer = (to: unknown) => targetOf({ $ref: to }) ?? `/components/schemas/${to}`;
+    const isMoved = ([tag, to]: [string, unknown]) => {
+      const isRenamed = locate(documents, AFTER + toPointer(to)) === undefined;
+      return now.has(tag) && toPointer(to) !== toPointer(now.get(tag)) && !isRenamed;
     };
+    if (old.size === 0 || now.size === 0) return [];
     return [
-      ...sets("loosened", "tightened")(names, others),
-      ...names.filter(isMoved).map(() => "changed" as const),
+      ...sets("loosened", "tightened")([...old.keys()], [...now.keys()]),
+      ...[...old].filter(isMoved).map(() => "changed" as const),
     ];
   },
 };
 
-function compareProperties(own: Comparison, pair: Pair, whole: Pair): void {
-  const names = pair.flatMap(({ schema }) => Object.keys(memberOf(schema, "properties") ?? {}));
-  const schemas = inOrder(pair[0].schema, pair[1].schema, own.direction);
-  const around = [schemasAround(pair[0], whole[0]), schemasAround(pair[1], whole[1])] as const;
-  for (const name of new Set(names)) {
-    const [old, now] = [declarationOf(name, around[0]), declarationOf(name, around[1])];
-    if (old && now) own.parts.push([old, now]);
-    if (old && now) continue;
-    const { pointer, hidden } = (old ?? now) as Located;
-    const was = old ?? inner(pair[0], "additionalProperties");
-    const is = now ?? inner(pair[1], "additionalProperties");
-    const isThere = locate(pair[1].document.root, pointer) !== undefined;
-    const rate = (what: string, effect: Effect, isPromise = false) =>
-      report(own, pointer, what, effect, { schemas, isPromise });
-    // Without a type, the schema only limits a field that somebody else may declare.
-    if (!around[old ? 0 : 1].some(({ schema }) => memberOf(schema, "type") === "object"))
-      reportEffect(own, pointer, `limit ${old ? "removed" : "added"}`, was.schema, is.schema);
-    // Programs that build on a field miss it, even where an open object still takes it.
-    else if (old) rate(isThere ? `field is ${hidden} now` : "field removed", "changed", true);
-    else if (isContained(is.schema, false)) rate("field forbidden", "tightened");
-    // An open object never promised this field, so adding it breaks nobody.
-    else rate("field added", around[0].some(isClosed) ? "loosened" : "extended");
-  }
+/** A declaration of a field on one side; `isKept` if the other side has one, too. */
+function compareField(own: Comparison, around: Around, isKept: boolean, old?: Said, now?: Said): void {
+  const { documents, pointer, hidden, holder } = (old ?? now) as Said;
+  const twin = around[old ? 1 : 0].find((one) => ownPointer(one.pointer) === ownPointer(holder.pointer));
+  const rest = twin ? inner(twin, "additionalProperties").schema : true;
+  const [was, is] = [old?.schema ?? rest, now?.schema ?? rest];
+  const isThere = locate(documents, AFTER + ownPointer(pointer)) !== undefined;
+  const rate = (what: string, effect: Effect, isPromise = false) =>
+    report(own, pointer, what, effect, { schemas: own.schemas, isPromise });
+  const isTyped = around[old ? 0 : 1].some(({ schema }) => memberOf(schema, "type") === "object");
+  // Without a type, the schema only limits a field that somebody else may declare.
+  if (isKept || !isTyped) reportEffect(own, pointer, `limit ${old ? "removed" : "added"}`, was, is);
+  // Programs that build on a field miss it, even where an open object still takes it.
+  else if (old) rate(isThere ? `field is ${hidden} now` : "field removed", "changed", true);
+  else if (isContained(is, false)) rate("field forbidden", "tightened");
+  // An open object never promised this field, so adding it breaks nobody.
+  else rate("field added", around[0].some(isClosed) ? "loosened" : "extended");
 }
-
 const isClosed = ({ schema }: Located) =>
   ["additionalProperties", "unevaluatedProperties"].some((name) => memberOf(schema, name) === false);
 
-/** The schemas that surely apply to the same value. */
-function schemasAround(...schemas: readonly Located[]): Located[] {
-  const targets = (one: Located) => [referred(memberOf(one.schema, "$ref")) ?? []].flat();
-  return [...closure(schemas, (one) => [...listed(one, "allOf"), ...targets(one)])];
-}
-
-/** The declaration of a field by one of the schemas that apply to the same value. */
-function declarationOf(name: string, schemas: readonly Located[]): Located | undefined {
-  const holder = schemas.find(({ schema }) => memberOf(memberOf(schema, "properties"), name) !== undefined);
-  return holder && inner(holder, "properties", name);
-}
-
-/** Branches that say the same are left out; others are paired by their name or their constants, or else by their order. */
-function compareBranches(own: Comparison, pair: Pair, keyword: string, whole: Pair): void {
-  const [was, is] = [listed(pair[0], keyword), listed(pair[1], keyword)];
-  const without = (list: Located[], others: Located[]) =>
-    list.filter(({ schema }) => !others.some((other) => other.schema === schema));
-  const [old, now] = pair.map(({ schema }) => only(schema as Node, [keyword])) as [Node, Node];
-  for (const [one, other] of pairUp(without(was, is), without(is, was), nameOf)) {
+/** Branches are paired by the name that refers to them, or else by their order. */
+function compareBranches(own: Comparison, around: Around, [old, now]: readonly [Said, Said]): Pair[] {
+  const [was, is] = [old, now].map(({ holder, keyword }) => listed(holder, keyword)) as [
+    Located[],
+    Located[],
+  ];
+  const nameOf = (branch: Located) => (follow(branch) === branch ? "" : nameAt(follow(branch).pointer));
+  return unequal(was, is, nameOf).flatMap(([one, other]): Pair[] => {
+    if (one && other)
+      return [
+        [
+          { ...one, outer: around[0] },
+          { ...other, outer: around[1] },
+        ],
+      ];
     const branch = (one ?? other) as Located;
-    const what = `${nameOf(branch) || nameAt(branch.pointer)} ${one ? "removed" : "added"}`;
-    if (one && other) compare(own, [one, other], whole);
-    else reportEffect(own, pair[1].pointer + step(keyword), `${keyword}: ${what}`, old, now);
-  }
-}
-
-/** What tells a branch from others: its constants, or else the name that it is referred to by. */
-function nameOf(branch: Located): string {
-  const target = follow(branch);
-  const constants = membersOf(memberOf(target.schema, "properties")).flatMap(([name, part]) => {
-    const list = [memberOf(part, "enum") ?? memberOf(part, "const") ?? []].flat();
-    return list.length === 1 ? [`${name} ${JSON.stringify(list[0])}`] : [];
+    const what = `${now.keyword}: ${nameOf(branch) || nameAt(branch.pointer)} ${one ? "removed" : "added"}`;
+    reportEffect(own, now.pointer, what, old.schema, now.schema);
+    return [];
   });
-  return constants.join(", ") || (target === branch ? "" : nameAt(target.pointer));
 }
 
 /** Says how a value changed: `changed from 64 to 65`, `gained "OTHER"`. */
 export function describeChange(before: unknown, after: unknown): string {
-  if (isDeepStrictEqual(before, after)) return "refers to what has changed";
+  if (isEqual(before, after)) return "refers to what has changed";
   if (before === undefined) return `added: ${shorten(after)}`;
   if (after === undefined) return `removed: ${shorten(before)}`;
   if (!Array.isArray(before) || !Array.isArray(after))
     return `changed from ${shorten(before)} to ${shorten(after)}`;
   const only = (verb: string, list: unknown[], others: unknown[]) => {
-    const own = list.filter((one) => !others.some((other) => isDeepStrictEqual(one, other)));
+    const own = list.filter((one) => !others.some((other) => isEqual(one, other)));
     return own.length > 0 ? [`${verb} ${own.map((one) => shorten(one)).join(", ")}`] : [];
   };
   return (

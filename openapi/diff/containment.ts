@@ -2,15 +2,15 @@
  * Proves that nothing valid becomes invalid. Rules for pairs of keywords would miss what several say together, such as `oneOf`, `not`
  * and `unevaluatedProperties`, so that all values of one schema that the other refuses are divided into cases until none is left.
  */
-import { isDeepStrictEqual } from "node:util";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import { refutesByParts } from "./alike.ts";
 import type { Schema } from "./documents.ts";
-import { EXTENSIONS } from "./extensions.ts";
-import type { Count, Formula, Key, Refutes, Term, Type } from "./formula.ts";
-import { all, fulfils, has, not, part, TYPES, typeOf, values } from "./formula.ts";
+import type { Count, Formula, Key, Refutes, Term } from "./formula.ts";
+import { all, fulfils, has, not, part, values } from "./formula.ts";
+import { isEqual, TYPES, type Type, typeOf } from "./json-pointer.ts";
 import { translate } from "./keywords.ts";
+import { ajv } from "./read-schema.ts";
 
 /**
  * Whether it is proven that every value valid for `sub` is valid for `sup`, too. Yes is certain; no means that nothing here proves it.
@@ -46,7 +46,7 @@ export function isImpossible(formula: Formula): boolean {
     const refutes = (part: Formula) => ask(part, one);
     const budget = { left: COST.formula };
     const isLeft = (type: Type) => !casesOf(refutes, type, one, budget).next().done;
-    const isRefuted = verdicts.has(one) || (refutesByParts(refutes, one) ?? !TYPES.some(isLeft));
+    const isRefuted = verdicts.has(one) || refutesByParts(refutes, one) || !TYPES.some(isLeft);
     left -= COST.formula - budget.left;
     if (left < 0) return false;
     if (isRefuted) continue;
@@ -139,15 +139,14 @@ function contradictsBounds(own: Case): boolean {
 
 const WIDER: Readonly<Record<string, string>> = { int32: "int64", float: "double" };
 /** Whether a keyword that must fail is implied by one that must hold. */
-function contradictsDenied({ facts }: Case): boolean {
-  const denied = [...facts].flatMap(({ is, parts: [one] }) => (is === "not" ? [one as Term] : []));
-  return denied.some((one) =>
-    [...facts].some(({ is, of }) => {
-      if (is !== one.is) return false;
-      if (is === "format") return WIDER[String(of)] === one.of;
-      if (is === "multipleOf") return Number.isInteger(Number(of) / Number(one.of));
-      return EXTENSIONS[is]?.limits?.implies(of, one.of) === true;
-    }),
+function contradictsDenied(own: Case): boolean {
+  const denied = factsOf(own, "not").map(({ parts: [one] }) => one as Term);
+  const steps = [...settings<number>(own, "multipleOf"), ...(own.type === "integer" ? [1] : [])];
+  const formats = settings<string>(own, "format").map((format) => WIDER[format]);
+  return denied.some(({ is, of }) =>
+    is === "multipleOf"
+      ? steps.some((one) => Number.isInteger(one / Number(of)))
+      : formats.includes(of as string),
   );
 }
 
@@ -159,17 +158,13 @@ export function fewValues(own: Case): unknown[] | undefined {
   );
 }
 
-const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, unicodeRegExp: true });
-(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 const compiled = new Map<Term, ValidateFunction | undefined>();
 
 /** Whether a term holds for a value without parts; undefined where nothing here can say. */
 function allows(one: Term, value: unknown): boolean | undefined {
   const denied = one.is === "not" ? allows(one.parts[0] as Term, value) : undefined;
   if (one.is === "not") return denied === undefined ? undefined : !denied;
-  if (one.is === "values") return (one.of as unknown[]).some((other) => isDeepStrictEqual(value, other));
-  const { limits } = EXTENSIONS[one.is] ?? {};
-  if (limits) return limits.allows(one.of, value);
+  if (one.is === "values") return (one.of as unknown[]).some((other) => isEqual(value, other));
   if (!compiled.has(one)) compiled.set(one, compile(one));
   return compiled.get(one)?.(value) as boolean | undefined;
 }
@@ -206,16 +201,15 @@ export const saidOf = (own: Case, key: Key): Formula[] =>
 function contradictsParts(own: Case): boolean {
   const [min, max, counts] = [leastSize(own), most(own, "maxSize"), countsOf(own)];
   if (min > max) return true;
-  const isExcluded = (key: Key, formula: Formula = true) => own.refutes(all([...saidOf(own, key), formula]));
-  const isNoName = (key: Key) => typeof key === "object" && own.refutes(key);
-  if (presentKeys(own).some((key) => isNoName(key) || isExcluded(key))) return true;
+  const isExcluded = (key: Key, formula: Formula = true) =>
+    (typeof key === "object" && own.refutes(key)) || own.refutes(all([...saidOf(own, key), formula]));
+  if (presentKeys(own).some((key) => isExcluded(key))) return true;
   const isMiscounted = counts.some((one) => {
     const isLacking = one.min > 0 && presentKeys(own, max).every((key) => isExcluded(key, one.formula));
     const sure = presentKeys(own).filter((key) => isExcluded(key, not(one.formula)));
-    const rest = sure.includes(furtherIndex(own)) ? min - furtherIndex(own) - 1 : 0;
     const isMore = (other: typeof one) =>
       other.min > one.max && own.refutes(all([other.formula, not(one.formula)]));
-    return isLacking || sure.length + rest > one.max || counts.some(isMore);
+    return isLacking || sure.length > one.max || counts.some(isMore);
   });
   if (isMiscounted) return true;
   const isClosed = [...own.facts].some(({ is }) => is === "parts");

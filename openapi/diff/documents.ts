@@ -1,46 +1,49 @@
-/** Two documents in the words of OpenAPI 3.1, and which of their references lead to the same. */
-import { isDeepStrictEqual } from "node:util";
-import { closure, isNode, locate, memberOf, membersOf, type Node } from "./json-pointer.ts";
+/** Two documents in the words of OpenAPI 3.1, as one, in which the same references lead to what is the same. */
+import { closure, isNode, locate, memberOf, type Node, type Source, targetOf } from "./json-pointer.ts";
 
 /** A schema as read, without its texts. */
 export type Schema = boolean | Node;
 
-export type Document = {
-  readonly root: unknown;
-  /** Schemas that were read, and the places that references lead to. */
-  readonly schemas: Map<string, Schema>;
-  readonly places: Map<string, object>;
-  /** The document before, where all pointers that are referred to lead to the same, but for the changed ones. */
-  readonly base?: { readonly document: Document; readonly changed: ReadonlySet<string> };
-};
+/** The document before, with the one after as a member, and the schemas that were read. */
+export type Documents = Source & { readonly schemas: Map<string, Schema>; readonly names: readonly string[] };
+/** Where the document after is. */
+export const AFTER = "/x-after";
+/** A pointer as it is in its own document. */
+export const ownPointer = (pointer: string) => pointer.replace(AFTER, "");
 
-export function toDocuments(base: unknown, revision: unknown): readonly [Document, Document] {
-  const toDocument = (written: unknown) => {
-    const isOld = String(memberOf(written, "openapi")).startsWith("3.0");
-    return { root: isOld ? toOpenApi31(written) : written, schemas: new Map(), places: new Map() };
-  };
-  const [document, after] = [toDocument(base), toDocument(revision)];
-  return [document, { ...after, base: { document, changed: changedTargets(document.root, after.root) } }];
+/** What a part of a document has to do before it can be compared. */
+export const invalidAt = ({ names }: Documents, pointer: string, need: string) =>
+  new Error(`${names[pointer.startsWith(AFTER) ? 1 : 0]}#${ownPointer(pointer)} has to ${need}. Correct it.`);
+
+export function toDocuments(base: unknown, revision: unknown, names = ["before", "after"]): Documents {
+  const [before, after] = [base, revision].map((written) =>
+    String(memberOf(written, "openapi")).startsWith("3.0") ? toOpenApi31(written) : written,
+  );
+  const changed = changedTargets(before, after);
+  const text = JSON.stringify(after).replaceAll(REFERENCE, (whole, to) =>
+    changed.has(to) ? `"$ref":"#${AFTER}${to}"` : whole,
+  );
+  const root = { ...(before as Node), [AFTER.slice(1)]: changed.size > 0 ? JSON.parse(text) : after };
+  return { root, found: new Map(), schemas: new Map(), names };
 }
 
-/** Whether a part refers to nothing that is another in the document before. */
-export const isUnaffected = ({ base }: Document, part: unknown): boolean =>
-  base?.changed.size === 0 || targetsIn(part).every((to) => !base?.changed.has(to));
-
-const targetsIn = (...values: unknown[]) =>
-  Array.from(JSON.stringify(values).matchAll(/:"#(\/[^"]*)"/g), ([, to = ""]) => decodeURIComponent(to));
+const REFERENCE = /"\$ref":"#([^"]*)"/g;
+const targetsIn = (text = "") => Array.from(text.matchAll(REFERENCE), ([, to = ""]) => to);
 
 /** Pointers that are referred to, if what is there differs, or refers to such. */
 function changedTargets(before: unknown, after: unknown): Set<string> {
-  const users = new Map(targetsIn(before, after).map((to) => [to, new Set<string>()]));
+  const sources = [before, after].map((root): Source => ({ root, found: new Map() }));
+  const users = new Map<string, Set<string>>();
   const changed = new Set<string>();
+  for (const to of targetsIn(JSON.stringify([before, after]))) users.set(to, new Set());
   for (const to of users.keys()) {
-    const [old, now] = [before, after].map((document) => locate(document, to)?.value);
-    const isSame = isDeepStrictEqual(old, now);
-    if (!isSame) changed.add(to);
-    for (const used of isSame ? targetsIn(now) : targetsIn(old, now)) users.get(used)?.add(to);
+    const [old, now] = sources.map((source) =>
+      JSON.stringify(locate(source, targetOf({ $ref: `#${to}` }) ?? "")?.value),
+    );
+    if (old !== now) changed.add(to);
+    for (const used of targetsIn(old === now ? now : `${old}${now}`)) users.get(used)?.add(to);
   }
-  return closure(changed, (to) => [...(users.get(to) ?? [])]);
+  return closure(changed, (to) => users.get(to) ?? []);
 }
 
 /** A copy in which the spellings of OpenAPI 3.0, such as `nullable`, are those of 3.1. */
@@ -48,7 +51,7 @@ function toOpenApi31(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toOpenApi31);
   if (!isNode(value)) return value;
   if (typeof value.$ref === "string") return { $ref: value.$ref }; // what stands beside it means nothing in 3.0
-  const node = Object.fromEntries(membersOf(value).map(([name, part]) => [name, toOpenApi31(part)]));
+  const node = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, toOpenApi31(part)]));
   if (node.nullable === true && typeof node.type === "string") node.type = [node.type, "null"];
   if (typeof node.nullable === "boolean") delete node.nullable;
   for (const side of ["Minimum", "Maximum"]) {

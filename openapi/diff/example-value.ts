@@ -1,7 +1,9 @@
 /** Finds a value that one schema allows and another doesn't, by trying. */
+
 import { type Case, casesOf, countsOf, difference, fewValues, furtherIndex, isImpossible, least, leastSize, most, presentKeys, saidOf, settings } from "./containment.ts"; // biome-ignore format: one line
 import type { Schema } from "./documents.ts";
-import { all, type Formula, fulfils, not, TYPES } from "./formula.ts";
+import { all, type Formula, fulfils, not } from "./formula.ts";
+import { TYPES } from "./json-pointer.ts";
 
 /** How many values are tried for a question, and so many of them for one of its parts. */
 const TRIED = { all: 500, part: 60 };

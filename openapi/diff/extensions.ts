@@ -1,6 +1,5 @@
 /** The laws of a project's own keywords. They are in one table, so that the rest works for any document. */
-import { isDeepStrictEqual } from "node:util";
-import { membersOf, type Node } from "./json-pointer.ts";
+import { isEqual, isNode, membersOf, type Node } from "./json-pointer.ts";
 
 /**
  * The effect on the values that are allowed: more, fewer, others, more of a list that is open anyway, or none. Something that is
@@ -10,27 +9,36 @@ export type Effect = "loosened" | "tightened" | "changed" | "extended" | "none" 
 
 type Extension = {
   /** The effects of another value; undefined where it is absent. */
-  readonly rate: (before: unknown, after: unknown) => Effect[];
-  /** For an extension that limits values of a type: which it allows, and whether one limit allows no more than another. */
-  readonly limits?: {
-    readonly type: string;
-    readonly allows: (limit: unknown, value: unknown) => boolean;
-    readonly implies: (limit: unknown, other: unknown) => boolean;
-  };
+  readonly rate?: Rate;
+  /** For an extension that limits values: the schema that says the same. */
+  readonly toSchema?: (value: never) => Node;
 };
+export type Rate = (before: unknown, after: unknown) => readonly Effect[];
 
 export const sets =
-  (added: Effect, removed: Effect): Extension["rate"] =>
+  (added: Effect, removed: Effect): Rate =>
   (before, after) => {
     const [old, now] = [[before ?? []].flat(), [after ?? []].flat()];
     const lacks = (list: readonly unknown[], others: readonly unknown[]) =>
-      others.some((other) => !list.some((one) => isDeepStrictEqual(one, other)));
+      others.some((other) => !list.some((one) => isEqual(one, other)));
     return [...(lacks(old, now) ? [added] : []), ...(lacks(now, old) ? [removed] : [])];
   };
+/** The effects of setting what is unset or false, and of the opposite. */
+export const flag =
+  (whenSet: Effect, whenUnset: Effect): Rate =>
+  (before, after) => {
+    if ((before === true) === (after === true)) return [];
+    return [after === true ? whenSet : whenUnset];
+  };
 const known = sets("extended", "tightened");
-const digits = (value: unknown) => Number(value ?? Number.POSITIVE_INFINITY);
 const withoutText = (table: unknown) =>
-  ([table ?? []].flat() as Node[]).map(({ description: _, ...row }) => row);
+  [table ?? []]
+    .flat()
+    .filter(isNode)
+    .map(({ description: _, ...row }) => row);
+
+const inCategories = (lists: unknown) =>
+  membersOf(lists).flatMap(([name, list]) => [list].flat().map((one) => `${name} ${one}`));
 
 /**
  * Extensions that promise something, each with the law for its values; all others inform readers. The rest of the diff knows none of
@@ -40,25 +48,13 @@ export const EXTENSIONS: Readonly<Record<string, Extension>> = {
   /** Values that are known today; readers must expect others. */
   "x-extensible-enum": { rate: known },
   /** How many digits a number may have after its decimal point. */
-  "x-fraction-digits": {
-    rate: (before, after) => [digits(before) < digits(after) ? "loosened" : "tightened"],
-    limits: {
-      type: "fraction",
-      allows: (limit, value) => (String(value).split(".")[1] ?? "").length <= digits(limit),
-      implies: (limit, other) => digits(limit) <= digits(other),
-    },
-  },
+  "x-fraction-digits": { toSchema: (count: number) => ({ multipleOf: 10 ** -count }) },
   /** The transitions of a status: `{from, to, trigger}`. */
   "x-transitions": {
     rate: (before, after) => sets("loosened", "tightened")(withoutText(before), withoutText(after)),
   },
   /** Known names in each category. */
-  "x-event-categories": {
-    rate: (before, after) => {
-      const [old, now] = [before, after].map((lists) => Object.fromEntries(membersOf(lists)));
-      return Object.keys({ ...old, ...now }).flatMap((name) => known(old?.[name], now?.[name]));
-    },
-  },
+  "x-event-categories": { rate: (before, after) => known(inCategories(before), inCategories(after)) },
   /** How long something takes, such as `{ businessDays: 3 }`: people count on it. */
   "x-waiting-period": { rate: () => ["changed"] },
   /** Whether and when a call may be repeated: programs are written for it. */

@@ -2,9 +2,6 @@
 import { isNode } from "./json-pointer.ts";
 import { idOf, textOf, unify } from "./read-schema.ts";
 
-export const TYPES = ["null", "boolean", "integer", "fraction", "string", "array", "object"] as const;
-export type Type = (typeof TYPES)[number];
-
 /**
  * `all`, `any`, `not` and `schema` are made of others, and `goal` is the schema of a proof. A value has parts by key: the items of a
  * list by index, the members of an object by name. A formula stands for a name that nothing mentions.
@@ -75,10 +72,3 @@ const OPPOSITES: Readonly<Record<string, (opposed: Opposed) => Formula>> = {
   count: ({ of: { min, max }, parts: [formula] }: Opposed & { readonly of: Count }) =>
     any([min > 0 && counted(formula, 0, min - 1), max < Infinity && counted(formula, max + 1)]),
 };
-
-export function typeOf(value: unknown): Type {
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "fraction";
-  return value === null ? "null" : Array.isArray(value) ? "array" : (typeof value as Type);
-}
-export const includesType = (types: unknown, type: Type) =>
-  [types].flat().some((one) => one === type || (one === "number" && ["integer", "fraction"].includes(type)));

@@ -1,22 +1,20 @@
 /** What each keyword of JSON Schema says about values of one type, as a formula. */
 
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { EXTENSIONS } from "./extensions.ts";
-import type { Formula, Key, Term, Type } from "./formula.ts";
-import { all, any, counted, fulfils, has, includesType, not, part, parts, term, typeOf, values } from "./formula.ts"; // biome-ignore format: one line
-import { isNode, memberOf, membersOf, type Node } from "./json-pointer.ts";
-import { idOf, isText, referred } from "./read-schema.ts";
+import type { Formula, Key, Term } from "./formula.ts";
+import { all, any, counted, fulfils, has, not, part, parts, term, values } from "./formula.ts";
+import { includesType, isNode, memberOf, membersOf, type Node, type Type, typeOf } from "./json-pointer.ts";
+import { ajv, idOf, isText, referred, unify } from "./read-schema.ts";
 
-const ajv = new Ajv2020();
 /** Keywords that limit no value, and those that others take into account. */
 export const UNLIMITING = ["deprecated", "default", "discriminator"];
 const SILENT = [...UNLIMITING, "then", "else", "minContains", "maxContains"];
 /** Whether a keyword limits values of a type. */
 function isAbout(keyword: string, type: Type): boolean {
   if (SILENT.includes(keyword) || isText(keyword)) return false;
+  if (keyword in EXTENSIONS) return EXTENSIONS[keyword]?.toSchema !== undefined;
   const { type: types = [] } = ajv.getKeyword(keyword) as { type?: string[] };
-  const limited = keyword in EXTENSIONS ? [EXTENSIONS[keyword]?.limits?.type] : types;
-  return limited.length === 0 || includesType(limited, type);
+  return types.length === 0 || includesType(types, type);
 }
 
 type Whole = {
@@ -34,7 +32,6 @@ const KEYWORDS: Readonly<Record<string, (value: never, whole: Whole) => Formula>
   enum: (list: unknown, { type }) => oneOfThese([list].flat(), type),
   const: (value, { type }) => oneOfThese([value], type),
   $ref: (name, { is }) => (referred(name) ? is(referred(name)?.schema) : term("$ref", name)),
-  $dynamicRef: (_, { node }) => term("$dynamicRef", node),
   not: (schema, { is }) => not(is(schema)),
   allOf: (schemas: unknown[], { is }) => all(schemas.map(is)),
   anyOf: (schemas: unknown[], { is }) => any(schemas.map(is)),
@@ -142,6 +139,8 @@ export function translate(schema: Term, type: Type, isTrue: boolean): Formula {
   const whole = { node, type, isGoal, isTrue, is: (one: unknown) => fulfils(one, isGoal) };
   const say = (keyword: string): Formula => {
     if (!isAbout(keyword, type)) return true;
+    const same = EXTENSIONS[keyword]?.toSchema?.(node[keyword] as never);
+    if (same) return whole.is(unify(same));
     return KEYWORDS[keyword]?.(node[keyword] as never, whole) ?? term(keyword, node[keyword]);
   };
   const said = () => all(Object.keys(node).map(say));

@@ -13,12 +13,11 @@ export type Level = (typeof LEVELS)[number];
 export type Use = {
   readonly name: string;
   readonly party: "callers" | "receivers";
-  readonly direction: Direction;
+  readonly direction: "request" | "response";
 };
-export type Direction = "request" | "response";
 
 /** Allowing fewer values breaks writers, allowing more breaks readers. */
-export function levelOf(effect: Effect, direction: Direction): Level {
+export function levelOf(effect: Effect, direction: Use["direction"]): Level {
   if (effect === "none") return "patch";
   if (effect === "extended") return "minor";
   return effect === (direction === "request" ? "loosened" : "tightened") ? "minor" : "major";
@@ -42,14 +41,10 @@ export type Finding = {
 };
 
 /** One change of a document, however many operations it affects. */
-export type Change = Pick<Finding, "pointer" | "effect" | "level"> & {
+export type Change = Pick<Finding, "pointer" | "effect" | "level" | "uses"> & {
   /** Such as `RefundRequest.amount`, `POST /v1/refunds body`, `event refund.pending.data`. */
   readonly location: string;
   readonly what: readonly string[];
-  readonly uses: readonly string[];
-  readonly direction?: Direction;
-  /** Who has to act, or may notice, such as `callers who write it`. */
-  readonly concerned?: string;
   /** Nothing shows that it is compatible, and nothing that it isn't. */
   readonly isAssumed: boolean;
   /** An example: accepted before and refused now, or newly possible in a response. Absent where trying found none. */
@@ -65,28 +60,20 @@ export function toChanges(findings: readonly Finding[]): Change[] {
 function toChange(group: readonly Finding[]): Change {
   const level = LEVELS.findLast((one) => group.some((finding) => finding.level === one)) ?? "patch";
   const decisive = group.filter((finding) => finding.level === level);
-  const [{ pointer, effect, uses, schemas, isPromise }] = decisive as [Finding];
-  const [use] = uses;
+  const [{ pointer, effect, schemas, isPromise }] = decisive as [Finding];
   const isMajor = level === "major";
   const value = isMajor && schemas ? findExample(...schemas) : undefined;
   return {
     ...{ location: locationName(stepsOf(pointer)), pointer, level, effect },
     what: [...new Set(decisive.map(({ what }) => what))],
-    uses: [...new Set(decisive.flatMap((finding) => finding.uses.map(({ name }) => name)))],
-    ...(use && {
-      direction: use.direction,
-      concerned: `${use.party} who ${use.direction === "response" ? "read" : "write"} it`,
-    }),
+    uses: [...new Map(decisive.flatMap(({ uses }) => uses.map((use) => [use.name, use]))).values()],
     isAssumed: isMajor && !value && !isPromise && (schemas !== undefined || effect === "unknown"),
     ...(value && { value }),
   };
 }
-const KINDS: Readonly<Record<string, string>> = {
-  responses: "response ",
-  headers: "header ",
-  parameters: "header ",
-};
-const STEPS: Readonly<Record<string, string>> = { properties: ".", responses: " ", headers: " header " };
+
+const KINDS: Record<string, string> = { responses: "response ", headers: "header ", parameters: "header " };
+const STEPS: Record<string, string> = { properties: ".", responses: " ", headers: " header " };
 
 /** A readable name for the element at a path of a document. Steps that mean nothing to a reader are left out. */
 export function locationName([first = "", second = "", third = "", ...rest]: readonly string[]): string {

@@ -2,8 +2,11 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, dirname, relative, resolve } from "node:path";
-import { parse } from "yaml";
+import { load } from "js-yaml";
 import { isNode, step } from "./json-pointer.ts";
+
+/** A reference to another file, in YAML or JSON. */
+const OUTWARD = /\$ref["']?\s*:\s*["']?[^#"'\s]/;
 
 /** A document, as YAML or JSON, with the files that it refers to: as they are, or were in a revision of git. */
 export function readDocument(path: string, revision?: string): unknown {
@@ -12,8 +15,9 @@ export function readDocument(path: string, revision?: string): unknown {
     const show = ["show", `${revision}:./${basename(file)}`];
     const options = { cwd: dirname(file), encoding: "utf8", maxBuffer: 1e9, stdio: "pipe" } as const;
     const text = revision === undefined ? readFileSync(file, "utf8") : execFileSync("git", show, options);
-    const value = file.endsWith(".json") ? text : JSON.stringify(parse(text));
-    return JSON.parse(value, (name, part) => (name === "$ref" ? toPart(part, file) : part));
+    const value = text.trimStart().startsWith("{") ? JSON.parse(text) : load(text);
+    if (file === root && !OUTWARD.test(text)) return value;
+    return JSON.parse(JSON.stringify(value), (name, part) => (name === "$ref" ? toPart(part, file) : part));
   };
   const pointerTo = (file: string) => (file === root ? "" : `/x-files${step(relative(dirname(root), file))}`);
   /** References to other files become references to `x-files`, where these are. */

@@ -1,22 +1,25 @@
 /** Reads schemas of a document without their texts. What says the same is one object, so that `===` means equal. */
-import { isDeepStrictEqual } from "node:util";
-import type { Document, Schema } from "./documents.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { type Documents, invalidAt, type Schema } from "./documents.ts";
 import { EXTENSIONS } from "./extensions.ts";
-import { isNode, locate, memberOf, membersOf, type Node, targetOf } from "./json-pointer.ts";
+import { includesType, isNode, locate, memberOf, membersOf, targetOf, typeOf } from "./json-pointer.ts";
 
+export const ajv = new Ajv2020({ strict: false, validateSchema: false, multipleOfPrecision: 6 });
+(addFormats as unknown as (ajv: Ajv2020) => void)(ajv); // its types are those of CommonJS
 /** Where a schema is written. Callers don't send what is `readOnly`, and don't get what is `writeOnly`. */
 export type Place = {
-  readonly document: Document;
+  readonly documents: Documents;
   readonly pointer: string;
   readonly hidden: "readOnly" | "writeOnly";
 };
-export type Located = Place & { readonly schema: Schema };
+/** `outer` are schemas that surely apply to the same value. */
+export type Located = Place & { readonly schema: Schema; readonly outer?: readonly Located[] | undefined };
 
 /** Keywords that hold one schema, a list of schemas, or schemas by name. */
 const ONE = ["not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties"]; // biome-ignore format: a list
 const LIST = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const MAP = ["properties", "patternProperties", "dependentSchemas"];
-export const HOLDERS = [...ONE, ...LIST, ...MAP, "$ref", "$dynamicRef"];
 const TEXT = ["title", "description", "summary", "example", "examples", "externalDocs", "$comment", "readOnly", "writeOnly", "xml", "$defs", "definitions", "$schema", "$id", "$anchor"]; // biome-ignore format: a list
 /** Values with which a keyword says nothing. */
 const IDLE = { minLength: 0, minItems: 0, minProperties: 0, uniqueItems: false, deprecated: false };
@@ -26,12 +29,12 @@ export const isText = (name: string) =>
   TEXT.includes(name) || (name.startsWith("x-") && !(name in EXTENSIONS));
 
 /** The schema at a pointer; `true` where there is none. */
-export function schemaAt({ document, pointer, hidden }: Place): Located {
-  const found = locate(document.root, pointer) ?? { pointer, value: true };
-  const place = { document, pointer: found.pointer, hidden };
+export function schemaAt({ documents, pointer, hidden }: Place): Located {
+  const found = locate(documents, pointer) ?? { pointer, value: true };
+  const place = { documents, pointer: found.pointer, hidden };
   const key = `${hidden} ${found.pointer}`;
-  const schema = document.schemas.get(key) ?? read(place, found.value);
-  document.schemas.set(key, schema);
+  const schema = documents.schemas.get(key) ?? read(place, found.value);
+  documents.schemas.set(key, schema);
   return { ...place, schema };
 }
 
@@ -40,25 +43,22 @@ export const referred = (reference: unknown): Located | undefined =>
   isNode(reference) ? schemaAt(reference as Place) : undefined;
 
 function read(place: Place, value: unknown): Schema {
-  if (!isNode(value)) return value !== false;
-  if (isDeepStrictEqual(value.enum, [])) return false;
-  const isHidden = (part: unknown) => {
-    const target = targetOf(part);
-    const parts = [part, target === undefined ? undefined : locate(place.document.root, target)?.value];
-    return parts.some((one) => memberOf(one, place.hidden) === true);
-  };
+  if (typeof value === "boolean") return value;
+  if (!isNode(value)) throw invalidAt(place.documents, place.pointer, "have a schema");
+  if ((value.enum as unknown[] | undefined)?.length === 0) return false;
+  const isHidden = (part: unknown) =>
+    [part, locate(place.documents, targetOf(part) ?? "")?.value].some(
+      (one) => memberOf(one, place.hidden) === true,
+    );
   const gone = membersOf(value.properties).flatMap(([name, part]) => (isHidden(part) ? [name] : []));
   const readPart = (name: string, part: unknown): unknown => {
+    const { schemaType = [] } = ajv.getKeyword(name) as { schemaType?: string[] };
+    if (schemaType.length > 0 && !schemaType.some((type) => includesType(type, typeOf(part))))
+      throw invalidAt(place.documents, place.pointer, `have ${name} of type ${schemaType.join(" or ")}`);
     if (name === "$ref") return placeOf(place, String(part));
     if (ONE.includes(name)) return read(place, part);
-    if (LIST.includes(name) && Array.isArray(part)) return part.map((one) => read(place, one));
-    if (name === "required" && Array.isArray(part)) return part.filter((one) => !gone.includes(one));
-    if (name === "discriminator") {
-      const toPlace = (to: unknown) =>
-        placeOf(place, /[/#]/.test(`${to}`) ? `${to}` : `#/components/schemas/${to}`);
-      const mapping = membersOf(memberOf(part, "mapping")).map(([tag, to]) => [tag, toPlace(to)]);
-      return { ...(part as Node), mapping: Object.fromEntries(mapping) };
-    }
+    if (LIST.includes(name)) return (part as unknown[]).map((one) => read(place, one));
+    if (name === "required") return (part as unknown[]).map(String).filter((one) => !gone.includes(one));
     if (!MAP.includes(name)) return part;
     const shown = membersOf(part).filter(([one]) => name !== "properties" || !gone.includes(one));
     return Object.fromEntries(shown.map(([one, schema]) => [one, read(place, schema)]));
@@ -70,18 +70,13 @@ function read(place: Place, value: unknown): Schema {
   return unify(Object.fromEntries(entries));
 }
 
-/** Where a reference leads to: one object for all that lead there, also from another document that has the same there. */
-function placeOf(place: Place, text: string): object | string {
-  const pointer = targetOf({ $ref: text }) ?? text;
-  const { base } = place.document;
-  const document = base && !base.changed.has(pointer) ? base.document : place.document;
-  const found = locate(document.root, pointer);
-  if (found === undefined || pointer === text) return text;
-  const key = `${place.hidden} ${found.pointer}`;
-  const target = { ...place, document, pointer: found.pointer };
-  const known = document.places.get(key) ?? unify(target, `place ${ids.size}`);
-  document.places.set(key, known);
-  return known;
+/** Where a reference leads to, as one object for all that lead there. */
+function placeOf({ documents, hidden }: Place, text: string): object | string {
+  const pointer = targetOf({ $ref: text });
+  const found = pointer === undefined ? undefined : locate(documents, pointer);
+  if (found === undefined) return text;
+  const place = { documents, pointer: found.pointer, hidden };
+  return unify(place, `place ${idOf(unify(documents, `documents ${ids.size}`))} ${hidden} ${found.pointer}`);
 }
 
 const ids = new Map<unknown, number>();

@@ -12,15 +12,16 @@ export const titleOf = ({ location, what }: Change) => `${location}: ${what.join
 
 /** Why a change has its level: the effect and whom it concerns, where, and a value that shows it. */
 export function reasonsOf(change: Change): string[] {
-  const { effect, direction, concerned, isAssumed, uses, value, pointer } = change;
+  const { effect, isAssumed, uses, value, pointer } = change;
   const [use, ...others] = uses;
+  const isRead = use?.direction === "response";
   const assumed = isAssumed ? ", which is assumed: nothing proves or disproves it" : "";
-  const shown = direction === "request" ? "was accepted, and isn't now" : "was never sent, and can be now";
+  const shown = isRead ? "was never sent, and can be now" : "was accepted, and isn't now";
   const [, file, rest] = /^\/x-files\/([^/]*)(.*)/.exec(pointer) ?? [];
   return [
-    direction && `${effect} for ${concerned} (${direction})${assumed}`,
+    use && `${effect} for ${use.party} who ${isRead ? "read" : "write"} it (${use.direction})${assumed}`,
     use &&
-      `in ${use}${others.length > 0 ? ` and ${uses.length < LISTED ? others.length : "many"} more` : ""}`,
+      `in ${use.name}${others.length > 0 ? ` and ${uses.length < LISTED ? others.length : "many"} more` : ""}`,
     value && `${shown}: ${shorten(value.is)}`,
     `at ${file === undefined ? pointer : `${file.replaceAll("~1", "/")}#${rest}`}`,
   ].filter((reason) => reason !== undefined);
@@ -34,13 +35,10 @@ export const FORMATS = {
       .join("\n"),
   markdown: (changes: readonly Change[]) => {
     const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", " ");
-    const toCells = (one: Change) => [
-      one.level,
-      one.location,
-      one.what.join("; "),
-      reasonsOf(one).join("; "),
-    ];
-    const lines = changes.map((one) => `| ${toCells(one).map(cell).join(" | ")} |`);
+    const lines = changes.map((one) => {
+      const cells = [one.level, one.location, one.what.join("; "), reasonsOf(one).join("; ")];
+      return `| ${cells.map(cell).join(" | ")} |`;
+    });
     return ["| level | where | change | why |", "|---|---|---|---|", ...lines].join("\n");
   },
   json: (changes: readonly Change[]) => JSON.stringify(changes, null, 2),

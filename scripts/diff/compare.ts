@@ -1,8 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { findChanges } from "../../openapi/diff/diff.ts";
 import { type Change, LEVELS, type Level } from "../../openapi/diff/law.ts";
+import { readDocument } from "../../openapi/diff/read-document.ts";
 import { countLevels, FORMATS } from "../../openapi/diff/report.ts";
 import { headingsOf } from "../../openapi/document/headings.ts";
 
@@ -12,12 +12,12 @@ export const CHANGELOG = "openapi/CHANGELOG.md";
 
 /** Compares two contracts, each the path of a bundle. */
 export async function diffContracts(from: string, to: string) {
-  const [base, revision] = await Promise.all(
-    [from, to].map(async (path) => parse(await readFile(path, "utf8"))),
-  );
+  const [base, revision] = [readDocument(from), readDocument(to)];
   const changes = findChanges(base, revision);
-  return { changes, verdict: checkVersion(changes, base.info.version, revision.info.version) };
+  return { changes, verdict: checkVersion(changes, versionOf(base), versionOf(revision)) };
 }
+
+const versionOf = (document: unknown) => (document as { info: { version: string } }).info.version;
 
 /** The path of the newest contract that was released, in the project at `root`. Fails when there is none. */
 export async function newestRelease(root: string): Promise<string> {
@@ -41,29 +41,18 @@ export function findChangelogError(changelog: string, version: string): string |
 /** The changes, the most severe first, and the version that they require. */
 export function renderReport(
   changes: readonly Change[],
-  { released, version, need, required }: Verdict,
+  { released, version, need, required }: ReturnType<typeof checkVersion>,
 ): string {
   if (need === "none") return `No change since ${released}. info.version says ${version}.`;
   const last = `Since ${released}: ${countLevels(changes)}. That needs ${required}. info.version says ${version}.`;
   return `${FORMATS.text(changes)}\n\n${last}`;
 }
 
-/** The version that a set of changes requires, and the one that the contract has. */
-export type Verdict = {
-  readonly released: string;
-  readonly version: string;
-  readonly need: Level | "none";
-  /** The lowest version that these changes allow. */
-  readonly required: string;
-  /** Why the contract's version is too low, with the remedy; empty when it is high enough. */
-  readonly error?: string;
-};
-
-/** Compares `info.version` with the changes since a release (D28). */
-export function checkVersion(changes: readonly Change[], released: string, version: string): Verdict {
+/** Compares `info.version` with the lowest version that changes since a release allow (D28); `error` names the remedy. */
+export function checkVersion(changes: readonly Change[], released: string, version: string) {
   const need = LEVELS.findLast((level) => changes.some((one) => one.level === level)) ?? "none";
   const required = need === "none" ? released : raise(released, need);
-  const verdict: Verdict = { released, version, need, required };
+  const verdict = { released, version, need, required, error: undefined };
   if (compareVersions(version, required) >= 0) return verdict;
   const older = compareVersions(version, released) < 0;
   const said = older

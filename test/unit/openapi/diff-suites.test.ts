@@ -16,8 +16,8 @@ const PAIRS = read("oasdiff-pairs") as [rule: string, base: unknown, revision: u
 
 function toSchema(written: unknown) {
   const text = JSON.stringify(written).replaceAll('"$ref":"#', '"$ref":"#/schema');
-  const [document] = toDocuments({ schema: JSON.parse(text) }, {});
-  return schemaAt({ document, pointer: "/schema", hidden: "readOnly" }).schema;
+  const documents = toDocuments({ schema: JSON.parse(text) }, {});
+  return schemaAt({ documents, pointer: "/schema", hidden: "readOnly" }).schema;
 }
 
 // A change from one schema to another is compatible for requests when the second contains the first, and the change back for responses.
