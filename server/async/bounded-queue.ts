@@ -48,7 +48,7 @@ export function createBoundedQueue(room: number): BoundedQueue {
     async run<Result>(shares: Readonly<Record<string, Share>>, task: () => Promise<Result>) {
       const names = Object.keys(shares);
       if (Object.entries(shares).some(([name, share]) => (entries.get(name)?.tasks ?? 0) >= share.room))
-        throw new CrowdedError("too many tasks have one of its names");
+        throw new CrowdedError("too many tasks share a name with this one");
       if (total >= room)
         throw new (names.some((name) => entries.has(name)) ? CrowdedError : FullError)("too many tasks wait");
       total += 1;

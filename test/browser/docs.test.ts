@@ -52,7 +52,7 @@ describe.each([
   ["light", { type: "tag", values: RULES }, WIDTHS],
   ["dark", { type: "rule", values: ["color-contrast"] }, WIDTHS.slice(0, 1)],
 ] as const)("in %s", (colorScheme, rules, widths) => {
-  test.each(PAGES)("%s fits, and axe finds nothing in it", { timeout: 60_000 }, async (path) => {
+  test.each(PAGES)("%s fits, and axe finds no barrier in it", { timeout: 60_000 }, async (path) => {
     const page = await openTab({ colorScheme, bypassCSP: true, reducedMotion: "reduce" });
     await page.goto(server.url + path);
     await page.locator("h1, h2").filter({ visible: true }).first().waitFor();

@@ -97,7 +97,7 @@ export function readCommand(args: readonly string[], name: string): Command {
   defineReceiver(program.command("receiver"), take);
   defineCaller(program.command("caller"), take);
   program.parse(args, { from: "user" });
-  if (!command) throw new Error("every command of the program is one of the two");
+  if (!command) throw new Error("neither command of the exam was given");
   return command;
 }
 

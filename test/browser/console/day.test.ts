@@ -91,7 +91,7 @@ async function liveThroughTheDay(page: Page): Promise<void> {
   await page.getByText("webhook-signature: v1,").first().waitFor();
 }
 
-test("a merchant's day at the console goes from the keyboard alone", { timeout: 60_000 }, async () => {
+test("a merchant can do a day's work at the console by the keyboard alone", { timeout: 60_000 }, async () => {
   // The day moves the clock, which all merchants of a sandbox share.
   await using server = await startTestServer({ realNow: () => TUESDAY });
   const { page, errors } = await suite.open(await createSandboxMerchant(server), { url: server.url });

@@ -10,7 +10,7 @@ const SCRIPT_BYTES = 200_000;
 const suite = useConsole();
 
 describe("the page", () => {
-  test("comes under a policy that lets nothing in, in few bytes, and not in production", async () => {
+  test("has a policy that lets nothing in, takes few bytes, and is not served in production", async () => {
     const { url } = suite.server;
     const response = await fetch(`${url}/console`);
     const html = await response.text();

@@ -90,7 +90,7 @@ describe("every view", () => {
     expect(errors).toEqual([]);
   });
 
-  test("shows nothing of another merchant, by whatever address", async () => {
+  test("shows nothing of another merchant at any address", async () => {
     const { merchant, routes } = await createBusyMerchant();
     const { page } = await suite.open(await createSandboxMerchant(suite.server));
     for (const route of routes) {

@@ -130,7 +130,7 @@ function evaluate(expression: string, scope: Scope): unknown {
 /** A value of a step with its expressions evaluated: each is a whole string. */
 export function fill(value: unknown, scope: Scope): unknown {
   if (typeof value === "string" && /^\$[a-z]/.test(value)) return evaluate(value, scope);
-  if (typeof value === "string" && value.includes("{$")) throw new Error(`a value of another form: ${value}`);
+  if (typeof value === "string" && value.includes("{$")) throw new Error(`not a whole expression: ${value}`);
   if (Array.isArray(value)) return value.map((item) => fill(item, scope));
   if (!isNode(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member, scope)]));
@@ -139,7 +139,7 @@ export function fill(value: unknown, scope: Scope): unknown {
 /** Whether a simple condition holds: an expression, `==`, and an expression or a literal. */
 function holds(condition: string, scope: Scope): boolean {
   const [, left, right] = /^(\$\S+) == (.+)$/.exec(condition) ?? [];
-  if (left === undefined || right === undefined) throw new Error(`a condition of another form: ${condition}`);
+  if (left === undefined || right === undefined) throw new Error(`not "expression == value": ${condition}`);
   return evaluate(left, scope) === (right.startsWith("$") ? evaluate(right, scope) : literal(right));
 }
 
