@@ -72,7 +72,7 @@ function toChange(group: readonly Finding[]): Change {
   };
 }
 
-const KINDS: Record<string, string> = { responses: "response ", headers: "header ", parameters: "header " };
+const KINDS = ["responses", "headers", "parameters"];
 const STEPS: Record<string, string> = { properties: ".", responses: " ", headers: " header " };
 
 /** A readable name for the element at a path of a document. Steps that mean nothing to a reader are left out. */
@@ -83,7 +83,8 @@ export function locationName([first = "", second = "", third = "", ...rest]: rea
     return part === "items" ? "[]" : part === "requestBody" && index === rest.length - 1 ? " body" : "";
   });
   const method = METHODS.includes(third) ? `${third.toUpperCase()} ` : "";
-  if (first === "components") return `${KINDS[second] ?? ""}${third}${steps.join("")}`;
+  if (first === "components")
+    return `${KINDS.includes(second) ? `${second.slice(0, -1)} ` : ""}${third}${steps.join("")}`;
   if (first === "paths") return `${method}${second}${steps.join("")}`;
   if (first === "x-files") return `${second}${third === "properties" ? "" : ` ${third}`}${steps.join("")}`;
   if (first === "webhooks") return `event ${second}${steps.join("")}`;
