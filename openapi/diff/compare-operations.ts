@@ -221,13 +221,12 @@ function compareSecurity(pair: Pair, use: Use): Found[] {
     Array.isArray(shown) && (asked as unknown[]).every((scope) => shown.includes(scope));
   const suffices = (ways: Node[]) => (shown: Node) =>
     ways.some((way) => membersOf(way).every(([name, scopes]) => includes(memberOf(shown, name), scopes)));
-  const isSame = before.every(suffices(after)) && after.every(suffices(before));
-  const effect = before.every(suffices(after)) ? "loosened" : "tightened";
-  const what = `security ${describeChange(before, after)}`;
+  const [grows, shrinks] = [before.every(suffices(after)), after.every(suffices(before))];
+  const [at, what] = [`${pair[1].pointer}/security`, `security ${describeChange(before, after)}`];
   const used = [...new Set(before.flatMap((way) => Object.keys(way)))];
   const schemes = used.map((name) => inside(roots, "components", "securitySchemes", name));
   return [
-    ...(isSame ? [] : [finding(`${pair[1].pointer}/security`, use, effect, what)]),
+    ...(grows && shrinks ? [] : [finding(at, use, grows ? "loosened" : "tightened", what)]),
     ...schemes.flatMap((scheme) => (scheme[1].value ? compareMembers(scheme, use) : [])),
   ];
 }

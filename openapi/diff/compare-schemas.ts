@@ -196,10 +196,8 @@ const PROMISES: Readonly<
   discriminator: (before, after, { pair: [{ documents }] }) => {
     if (before === undefined || after === undefined) return ["extended"]; // it limits nothing, and generated code uses it
     if (memberOf(before, "propertyName") !== memberOf(after, "propertyName")) return ["changed"];
-    const [old, now] = [
-      new Map(membersOf(memberOf(before, "mapping"))),
-      new Map(membersOf(memberOf(after, "mapping"))),
-    ];
+    const mappingOf = (one: unknown) => new Map(membersOf(memberOf(one, "mapping")));
+    const [old, now] = [mappingOf(before), mappingOf(after)];
     const toPointer = (to: unknown) => targetOf({ $ref: to }) ?? `/components/schemas/${to}`;
     const isMoved = ([tag, to]: [string, unknown]) => {
       const isRenamed = locate(documents, AFTER + toPointer(to)) === undefined;

@@ -11,9 +11,17 @@ export const AFTER = "/x-after";
 /** A pointer as it is in its own document. */
 export const ownPointer = (pointer: string) => pointer.replace(AFTER, "");
 
+/** A pointer with the file that it leads into, which is `name` where the document isn't split. */
+export function fileAndPointer(pointer: string, name?: string): string {
+  const [, file = name, rest = pointer] = /^\/x-files\/([^/]*)(.*)/.exec(pointer) ?? [];
+  return file === undefined ? pointer : `${file.replaceAll("~1", "/")}#${rest}`;
+}
+
 /** What a part of a document has to do before it can be compared. */
-export const invalidAt = ({ names }: Documents, pointer: string, need: string) =>
-  new Error(`${names[pointer.startsWith(AFTER) ? 1 : 0]}#${ownPointer(pointer)} has to ${need}. Correct it.`);
+export function invalidAt({ names }: Documents, pointer: string, need: string): Error {
+  const place = fileAndPointer(ownPointer(pointer), names[pointer.startsWith(AFTER) ? 1 : 0]);
+  return new Error(`${place} has to ${need}. Correct it.`);
+}
 
 export function toDocuments(base: unknown, revision: unknown, names = ["before", "after"]): Documents {
   const [before, after] = [base, revision].map((written) =>

@@ -115,12 +115,11 @@ function evaluatorsOf({ node: whole, type, isTrue, is }: Whole): Evaluator[] {
     const isUnknown = "$dynamicRef" in node || ($ref !== undefined && !referred($ref));
     const rest = isList ? "items" : "additionalProperties";
     const isUnevaluated = node !== whole && (isList ? "unevaluatedItems" : "unevaluatedProperties") in node;
-    const isAll = rest in node || isUnevaluated || (isUnknown && isTrue);
+    // Validators differ in what `contains` evaluates: it may be all, or nothing.
+    const mayBeAll = isTrue && (isUnknown || (isList && "contains" in node));
+    const isAll = rest in node || isUnevaluated || mayBeAll;
     const keys = isList ? keysOf(node.prefixItems).map(Number) : keysOf(node.properties);
     found.push({ when, isAll, keys, patterns: isList ? [] : keysOf(node.patternProperties) });
-    // Validators differ in what `contains` evaluates: it may be all, or nothing.
-    if (isList && "contains" in node && isTrue)
-      found.push({ when: true, isAll: true, keys: [], patterns: [] });
     for (const one of [referred($ref)?.schema, ...(allOf as unknown[])]) within(one);
     for (const one of [anyOf, oneOf].flat()) within(one, is(one));
     if (condition !== undefined) for (const one of [condition, node.then]) within(one, is(condition));

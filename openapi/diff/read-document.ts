@@ -14,8 +14,13 @@ export function readDocument(path: string, revision?: string): unknown {
   const read = (file: string): unknown => {
     const show = ["show", `${revision}:./${basename(file)}`];
     const options = { cwd: dirname(file), encoding: "utf8", maxBuffer: 1e9, stdio: "pipe" } as const;
-    const text = revision === undefined ? readFileSync(file, "utf8") : execFileSync("git", show, options);
-    const value = text.trimStart().startsWith("{") ? JSON.parse(text) : load(text);
+    let [text, value] = ["", undefined as unknown];
+    try {
+      text = revision === undefined ? readFileSync(file, "utf8") : execFileSync("git", show, options);
+      value = text.trimStart().startsWith("{") ? JSON.parse(text) : load(text);
+    } catch (error) {
+      throw new Error(`${file} can't be read: ${`${error}`.split("\n", 2).join(" ")}`);
+    }
     if (file === root && !OUTWARD.test(text)) return value;
     return JSON.parse(JSON.stringify(value), (name, part) => (name === "$ref" ? toPart(part, file) : part));
   };
@@ -29,7 +34,10 @@ export function readDocument(path: string, revision?: string): unknown {
     return `#${pointerTo(target)}${fragment}`;
   };
   const document = read(root);
-  if (!isNode(document) || !("openapi" in document)) throw new Error(`${path} is no OpenAPI document.`);
+  if (!isNode(document) || !("openapi" in document))
+    throw new Error(
+      `${path} is no OpenAPI document: it doesn't begin with "openapi: 3.1.0", or another version.`,
+    );
   const parts = Array.from(files, ([file, value]) => [relative(dirname(root), file), value] as const);
   return parts.length === 0 ? document : { ...document, "x-files": Object.fromEntries(parts) };
 }

@@ -1,5 +1,6 @@
 /** Prints changes. Each says why it has its level, because a reader who can't check that will not believe it. */
 import { LISTED, shorten } from "./compare-schemas.ts";
+import { fileAndPointer } from "./documents.ts";
 import { type Change, LEVELS } from "./law.ts";
 
 /** How many changes there are of each level, such as `0 major, 2 minor, 1 patch`. */
@@ -17,13 +18,12 @@ export function reasonsOf(change: Change): string[] {
   const isRead = use?.direction === "response";
   const assumed = isAssumed ? ", which is assumed: nothing proves or disproves it" : "";
   const shown = isRead ? "was never sent, and can be now" : "was accepted, and isn't now";
-  const [, file, rest] = /^\/x-files\/([^/]*)(.*)/.exec(pointer) ?? [];
   return [
     use && `${effect} for ${use.party} who ${isRead ? "read" : "write"} it (${use.direction})${assumed}`,
     use &&
       `in ${use.name}${others.length > 0 ? ` and ${uses.length < LISTED ? others.length : "many"} more` : ""}`,
     value && `${shown}: ${shorten(value.is)}`,
-    `at ${file === undefined ? pointer : `${file.replaceAll("~1", "/")}#${rest}`}`,
+    `at ${fileAndPointer(pointer)}`,
   ].filter((reason) => reason !== undefined);
 }
 

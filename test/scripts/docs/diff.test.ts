@@ -116,4 +116,6 @@ minor  /pets/{petId}: path renamed from /pets/{id}
     expect((await from("--format", format)).stdout).toContain(printed);
   expect((await from("--fail-on", "never")).code).toBe(0);
   expect((await compare(file)).code).toBe(2);
+  await writeFile(join(folder, "parts.json"), JSON.stringify({ Id: { enum: "a" } }));
+  expect((await from()).stderr).toContain("parts.json#/Id has to have enum of type array");
 });
