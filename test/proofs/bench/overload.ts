@@ -6,7 +6,7 @@ import { offer, rateOf, refundsOf, type Target } from "./load.ts";
 
 /*
  * Twice as many calls a second as the server can serve, from 1,000 callers who do not slow down when they are refused: how many
- * refunds it still issues, and how soon each call gets its response. A server in production, so that every token is verified, with
+ * refunds it still issues, and how soon each call gets its response. A server in production, so that tokens are verified, with
  * its logs.
  */
 const MERCHANTS = 16;
