@@ -15,38 +15,36 @@ const partsOf = (keyword: string, value: unknown): Node => {
   return { ...(["items", "additionalProperties"].includes(keyword) ? { value } : (value as Node)) };
 };
 
-/** Whether the parts of two schemas prove that no value fulfils one and not the other. */
-export function refutesByParts(refutes: Refutes, { parts: [first, second, ...others] }: Term): boolean {
+/** Whether no value fulfils one schema and not the other; undefined where their parts don't decide. */
+export function refutesByParts(refutes: Refutes, { parts: [first, second, ...others] }: Term) {
   const isSchema = (one?: Formula) => typeof one === "object" && one.is === "schema";
   const [sub, opposite] = (isSchema(first) ? [first, second] : [second, first]) as [Term, Term];
   const sup = opposite?.parts?.[0] as Term | undefined;
-  if (others.length > 0 || !isSchema(sub) || opposite?.is !== "not" || !isNode(sup?.of)) return false;
+  if (others.length > 0 || !isSchema(sub) || opposite?.is !== "not" || !isNode(sup?.of)) return undefined;
   const isWithin = (one: unknown, other: unknown, isGoal = sup.is === "goal") =>
     one === other || refutes(all([fulfils(one), not(fulfils(other, isGoal))]));
   const [old, now] = [sub.of, sup.of] as [Node, Node];
   const keywords = Object.keys({ ...old, ...now }).filter((one) => !UNLIMITING.includes(one));
-  return keywords.every((keyword) => {
-    const [before, after] = [old[keyword], now[keyword]];
-    if (before === undefined || after === undefined) return false;
-    if (keywords.length > 1 ? !BY_PART.includes(keyword) : ![...BY_PART, ...ALONE].includes(keyword))
-      return textOf(before) === textOf(after);
-    const [was, is] = [partsOf(keyword, before), partsOf(keyword, after)];
-    const others = Object.values(is);
+  const isByPart = (one: string) => BY_PART.includes(one) || (keywords.length === 1 && ALONE.includes(one));
+  const namesIn = (node: Node, one: string) => ALONE.includes(one) || Object.keys(partsOf(one, node[one]));
+  const isAlike = (one: string) =>
+    isByPart(one) ? isEqual(namesIn(old, one), namesIn(now, one)) : textOf(old[one]) === textOf(now[one]);
+  if (!keywords.every((one) => one in old && one in now && isAlike(one))) return undefined;
+  const isKept = (keyword: string) => {
+    const [was, is] = [membersOf(partsOf(keyword, old[keyword])), partsOf(keyword, now[keyword])];
+    const within = ([at, one]: [string, unknown]) => isWithin(one, is[at] ?? false);
     if (keyword === "anyOf")
-      return membersOf(was).every(([at, one]) =>
-        [is[at] ?? false, ...others].some((other) => isWithin(one, other)),
-      );
+      return was.every((one) => within(one) || Object.values(is).some((other) => isWithin(one[1], other)));
     // What matches one branch alone matches no other afterwards, if these exclude each other, or allow no more than before.
-    const isApart = ([at, one]: [string, unknown]) =>
-      membersOf(is).every(
-        ([index, other]) =>
-          index === at ||
-          isWithin(other, was[index] ?? false, false) ||
-          refutes(all([fulfils(one), fulfils(other)])),
-      );
-    if (keyword === "oneOf" && !membersOf(was).every(isApart)) return false;
-    return (
-      isEqual(Object.keys(was), Object.keys(is)) && membersOf(was).every(([at, one]) => isWithin(one, is[at]))
+    const isApart = ([at, one]: [string, unknown], other: unknown, index: number) =>
+      `${index}` === at ||
+      isWithin(other, was[index]?.[1] ?? false, false) ||
+      refutes(all([fulfils(one), fulfils(other)]));
+    return was.every(
+      (one) =>
+        within(one) &&
+        (keyword !== "oneOf" || Object.values(is).every((other, index) => isApart(one, other, index))),
     );
-  });
+  };
+  return keywords.filter(isByPart).every(isKept) || (keywords[0] === "oneOf" ? undefined : false);
 }

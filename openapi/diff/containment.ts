@@ -46,7 +46,7 @@ export function isImpossible(formula: Formula): boolean {
     const refutes = (part: Formula) => ask(part, one);
     const budget = { left: COST.formula };
     const isLeft = (type: Type) => !casesOf(refutes, type, one, budget).next().done;
-    const isRefuted = verdicts.has(one) || refutesByParts(refutes, one) || !TYPES.some(isLeft);
+    const isRefuted = verdicts.has(one) || (refutesByParts(refutes, one) ?? !TYPES.some(isLeft));
     left -= COST.formula - budget.left;
     if (left < 0) return false;
     if (isRefuted) continue;
