@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { Command, Option } from "@commander-js/extra-typings";
-import junit from "junit-report-builder";
 import { findChanges } from "./diff.ts";
 import { type Change, LEVELS } from "./law.ts";
 import { readDocument } from "./read-document.ts";
 import { countLevels, FORMATS, reasonsOf, titleOf } from "./report.ts";
 
-function toJUnit(changes: readonly Change[]): string {
+async function toJUnit(changes: readonly Change[]): Promise<string> {
+  const { default: junit } = await import("junit-report-builder"); // loading it takes time
   const builder = (junit as unknown as typeof junit.default).newBuilder(); // its types are those of CommonJS
   const suite = builder.testSuite().name("OpenAPI changes");
   for (const one of changes) {
@@ -40,7 +40,7 @@ try {
     throw new Error("Name two documents, or one and --from git:<revision>.");
   const paths = [first, second ?? first] as [string, string];
   const changes = findChanges(readDocument(paths[0], revision), readDocument(paths[1]), paths);
-  console.log(formats[format as keyof typeof formats](changes));
+  console.log(await formats[format as keyof typeof formats](changes));
   if (format === "text") console.log(changes.length === 0 ? "No change." : countLevels(changes));
   const least = [...LEVELS].indexOf(failOn as (typeof LEVELS)[number]);
   if (least >= 0 && changes.some(({ level }) => LEVELS.indexOf(level) >= least)) process.exitCode = 1;
