@@ -1,6 +1,6 @@
 /**
- * Decides about two schemas that are built alike by their parts. Looking at cases would find the same, but where many schemas refer to
- * each other, it would take minutes.
+ * Proves from their parts whether one schema contains another that has the same keywords. Looking at cases would find the same, but
+ * where many schemas refer to each other, it would take minutes.
  */
 import { all, type Formula, fulfils, not, type Refutes, type Term } from "./formula.ts";
 import { isEqual, isNode, membersOf, type Node } from "./json-pointer.ts";

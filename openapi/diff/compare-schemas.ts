@@ -19,12 +19,12 @@ type Comparison = {
   readonly uses: Set<Use>;
 };
 
-/** So many uses of a schema are listed. */
+/** The most uses of a schema that are listed. */
 export const LISTED = 20;
 
 /**
- * Every difference between schemas that are used somewhere, rated by whom it affects. Keywords are rated one by one. If the change of a
- * whole is proven compatible, none of them stays major; if it isn't, one of them is, or one of its parts.
+ * Every difference between schemas that are used somewhere, rated by whom it affects. Keywords are rated one by one. A schema whose
+ * change is proven compatible then has no major finding; any other has one, be it in one of its parts.
  */
 export function compareSchemas(asked: readonly SchemaUse[]): Finding[] {
   const compared = new Map<string, Comparison>();

@@ -19,14 +19,14 @@ import { ajv } from "./read-schema.ts";
 export const isContained = (sub: Schema, sup: Schema) => isImpossible(difference(sub, sup));
 export const difference = (sub: Schema, sup: Schema) => all([fulfils(sub), not(fulfils(sup, true))]);
 
-/** So many facts are looked at for one formula, and for all that it depends on, before nothing counts as proven. */
+/** How many facts are looked at for one formula, and for all that it depends on; beyond that nothing counts as proven. */
 const COST = { formula: 2_000, all: 100_000 };
-/** Whether a formula is known to be impossible: nothing here decides twice. */
+/** Whether a formula is known to be impossible, so that each is decided once. */
 const verdicts = new Map<Term, boolean>();
 
 /**
- * Whether it is proven that no value fulfils a formula. What it depends on is taken for impossible until a case of it remains, because a
- * part that needs a part of the same kind never ends; then, what depends on that is looked at again.
+ * Whether it is proven that no value fulfils a formula. All that it depends on is taken for impossible at first, because a value whose
+ * part needs a part of the same kind would never end. When a case of one remains, those that depend on it are looked at again.
  */
 export function isImpossible(formula: Formula): boolean {
   const users = new Map<Term, Set<Term>>();

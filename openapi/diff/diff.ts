@@ -17,7 +17,7 @@ export function findChanges(base: unknown, revision: unknown, names?: string[]):
   return toChanges([...found, ...findLeftovers(base, revision, found)]);
 }
 
-/** Wording, examples, and parts that nothing refers to: a different document needs a different version. */
+/** Wording, examples, and parts that nothing refers to: each is a patch, because two documents never share a version. */
 function findLeftovers(base: unknown, revision: unknown, found: readonly Finding[]): Finding[] {
   // The version is what the changes are compared with.
   const reported = ["/info/version", ...found.flatMap(({ pointer, old = pointer }) => [pointer, old])];

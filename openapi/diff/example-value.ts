@@ -5,7 +5,7 @@ import type { Schema } from "./documents.ts";
 import { all, type Formula, fulfils, not } from "./formula.ts";
 import { TYPES } from "./json-pointer.ts";
 
-/** How many values are tried for a question, and so many of them for one of its parts. */
+/** The most values that are tried for a question, and for each part of a value. */
 const TRIED = { all: 500, part: 60 };
 const DEPTH = 6;
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
@@ -21,13 +21,13 @@ export function findExample(valid: Schema, invalid: Schema): Example | undefined
 
 /** A value that fulfils a formula, made from the cases in which that may be. */
 function exampleOf(formula: Formula, depth: number): Example | undefined {
-  const least = left - TRIED.part;
+  const end = Math.max(left - TRIED.part, 0);
   for (const type of TYPES)
     for (const own of casesOf(isImpossible, type, formula))
       for (const is of guessesOf(own, depth)) {
         if (isImpossible(all([fulfils({ const: is }), not(formula)]))) return { is };
         left -= 1;
-        if (left < Math.max(least, 0)) return undefined;
+        if (left < end) return undefined;
       }
   return undefined;
 }

@@ -3,8 +3,10 @@ import { isNode } from "./json-pointer.ts";
 import { idOf, textOf, unify } from "./read-schema.ts";
 
 /**
- * `all`, `any`, `not` and `schema` are made of others, and `goal` is the schema of a proof. A value has parts by key: the items of a
- * list by index, the members of an object by name. A formula stands for a name that nothing mentions.
+ * True, false, or a term: a keyword with its value in `of`, such as `minLength` 3; `all`, `any` or `not` of its `parts`; `schema`, for
+ * which the value is valid (`goal` for the one to be proven); or what it says of the value's own parts: `has` one with a key, the
+ * `part` with a key is so if there is one, and so are all `parts` whose keys are so. A declared field of the goal is a `promise`, or is
+ * `broken`. In a `described` object, undeclared fields are never sent. A key may be a formula, for a name that nothing mentions.
  */
 export type Formula = boolean | Term;
 export type Term = { readonly is: string; readonly of?: unknown; readonly parts: readonly Formula[] };
@@ -19,11 +21,11 @@ export const term = (is: string, of?: unknown, ...parts: Formula[]): Term =>
   );
 export const all = (parts: readonly Formula[]) => joined("all", parts, true);
 export const any = (parts: readonly Formula[]) => joined("any", parts, false);
-function joined(is: string, parts: readonly Formula[], idle: boolean): Formula {
-  if (parts.includes(!idle)) return !idle;
+function joined(is: string, parts: readonly Formula[], neutral: boolean): Formula {
+  if (parts.includes(!neutral)) return !neutral;
   const flat = parts.flatMap((one) => (typeof one === "object" && one.is === is ? one.parts : [one]));
-  const own = [...new Set(flat)].filter((one) => one !== idle).toSorted((a, b) => idOf(a) - idOf(b));
-  return own.length < 2 ? (own[0] ?? idle) : term(is, undefined, ...own);
+  const own = [...new Set(flat)].filter((one) => one !== neutral).toSorted((a, b) => idOf(a) - idOf(b));
+  return own.length < 2 ? (own[0] ?? neutral) : term(is, undefined, ...own);
 }
 
 export const fulfils = (schema: unknown = true, isGoal = false): Formula =>

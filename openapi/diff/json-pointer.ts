@@ -78,7 +78,7 @@ export function pairUp<One>(before: readonly One[], after: readonly One[], keyOf
   });
 }
 
-/** All that leads from something to something else, and on. */
+/** Everything that can be reached from these by `next`, and these themselves. */
 export function closure<One>(from: Iterable<One>, next: (one: One) => Iterable<One>): Set<One> {
   const reached = new Set(from);
   // What is added while this runs is visited, too.

@@ -6,7 +6,7 @@ import { all, any, counted, fulfils, has, not, part, parts, term, values } from 
 import { includesType, isNode, memberOf, membersOf, type Node, type Type, typeOf } from "./json-pointer.ts";
 import { ajv, idOf, isText, referred, unify } from "./read-schema.ts";
 
-/** Keywords that limit no value, and those that others take into account. */
+/** Keywords that limit no value; and these with those that another keyword reads. */
 export const UNLIMITING = ["deprecated", "default", "discriminator"];
 const SILENT = [...UNLIMITING, "then", "else", "minContains", "maxContains"];
 /** Whether a keyword limits values of a type. */
@@ -21,12 +21,12 @@ type Whole = {
   readonly node: Node;
   readonly type: Type;
   readonly isGoal: boolean;
-  /** Whether the formula is taken to hold, so that it may say less than the schema; else it may say more. */
+  /** Whether the schema is taken to hold: then its formula may say less than it does, and otherwise more. */
   readonly isTrue: boolean;
   readonly is: (schema: unknown) => Formula;
 };
 const keysOf = (value: unknown) => Object.keys(value ?? {});
-/** What each keyword says; one that isn't here is an atom, about which only its own denial is known. */
+/** What each keyword says. One that isn't here is a term by itself, of which only its opposite is known. */
 const KEYWORDS: Readonly<Record<string, (value: never, whole: Whole) => Formula>> = {
   type: (types, { type }) => includesType(types, type),
   enum: (list: unknown, { type }) => oneOfThese([list].flat(), type),

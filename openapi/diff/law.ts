@@ -1,4 +1,4 @@
-/** The law: what each effect on what is allowed means for those who write it and those who read it. */
+/** Rates changes: what fewer or more allowed values mean for those who write a value and for those who read it. */
 
 import type { Schema } from "./documents.ts";
 import { findExample } from "./example-value.ts";
@@ -34,9 +34,9 @@ export type Finding = {
   readonly effect: Effect;
   readonly what: string;
   readonly level: Level;
-  /** A value that is valid for the first schema and not for the second breaks somebody. */
+  /** Where to look for an example: a value that is valid for the first and not for the second breaks somebody. */
   readonly schemas?: readonly [valid: Schema, invalid: Schema];
-  /** It breaks somebody even where there is no such value. */
+  /** Whether it breaks somebody even where there is no such value. */
   readonly isPromise?: boolean;
 };
 
@@ -45,7 +45,7 @@ export type Change = Pick<Finding, "pointer" | "effect" | "level" | "uses"> & {
   /** Such as `RefundRequest.amount`, `POST /v1/refunds body`, `event refund.pending.data`. */
   readonly location: string;
   readonly what: readonly string[];
-  /** Nothing shows that it is compatible, and nothing that it isn't. */
+  /** Rated major to be safe: neither a proof nor an example was found. */
   readonly isAssumed: boolean;
   /** An example: accepted before and refused now, or newly possible in a response. Absent where trying found none. */
   readonly value?: { readonly is: unknown };
