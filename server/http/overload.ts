@@ -41,7 +41,6 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   const { problem } = unavailable();
   const headers = [...readSecurityHeaders(), ...Object.entries(problem.headers ?? {})].flat();
   const countRefusal = logRefusals(logger, "call", "too many were under way");
-  const begin = inTurns(app);
 
   return (request, response) => {
     const route = isDraining() ? undefined : findRoute(routes, request);
@@ -49,7 +48,7 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
     const slot = concurrency.enter(request.headers.authorization);
     if (typeof slot === "object") {
       holdSlot(response, slot);
-      return begin(request, response);
+      return app(request, response);
     }
     if (!passes(request, headChecks)) return app(request, response);
     const refuse = (milliseconds: number) => {
@@ -69,21 +68,6 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
     };
     if (slot === "full") refuse(0);
     else setTimeout(refuse, PAUSE_MS, PAUSE_MS);
-  };
-}
-
-/** How many calls begin in one turn of the event loop: all refusals of the next turn wait for them. */
-const CALLS_A_TURN = 8;
-
-function inTurns(app: RequestListener): RequestListener {
-  const waiting: Parameters<RequestListener>[] = [];
-  const begin = () => {
-    for (const [request, response] of waiting.splice(0, CALLS_A_TURN))
-      if (!response.closed) app(request, response);
-    if (waiting.length > 0) setImmediate(begin);
-  };
-  return (...call) => {
-    if (waiting.push(call) === 1) setImmediate(begin);
   };
 }
 
