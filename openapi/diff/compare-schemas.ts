@@ -142,7 +142,7 @@ function sayings(schemas: readonly Located[]): Map<string, Said[]> {
   return Map.groupBy(said, ({ keyword, field = "" }) => `${keyword} ${field}`);
 }
 
-/** Pairs of what is said before and after, but for what is said in both. */
+/** Pairs each removed or changed part with the part that replaces it. Parts that both schemas have are left out. */
 function unequal<One extends Located>(was: readonly One[], is: readonly One[], keyOf = (_: One) => "") {
   const without = (list: readonly One[], others: readonly One[]) =>
     list.filter(({ schema }) => !others.some((other) => other.schema === schema));

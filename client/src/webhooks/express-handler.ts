@@ -25,7 +25,7 @@ export type OutgoingResponse = {
 
 type ExpressHandler = (request: IncomingWebhook, response: OutgoingResponse) => Promise<void>;
 
-/** The same, for a receiver that handles events that are newer than the client in a function of their own. */
+/** As below, for a receiver that handles events newer than the client separately. */
 export function expressWebhookHandler(options: SeparatedWebhookOptions): ExpressHandler;
 /**
  * Creates a handler for Express and for `http.createServer`. It needs the raw body: from `request.rawBody`, from `express.raw()`, or

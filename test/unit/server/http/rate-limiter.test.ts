@@ -47,7 +47,7 @@ describe("a rate limit of a hundred requests a second", () => {
     expect([tooSoon, inTime, aSecondLater, afterAnHour].map(served)).toEqual([0, 1, 100, 200]);
   });
 
-  test("doesn't count calls that are given back, also those of more than a burst, which never make a larger burst", async () => {
+  test("doesn't count calls that are given back, and never allows a larger burst because of them", async () => {
     const { charge, pass, takeAll } = createTestLimiter();
     await takeAll(200);
 
