@@ -14,40 +14,35 @@ import (
 	"strings"
 	"time"
 
-	payments "example.com/payments"
+	"example.com/payments"
 )
 
-func refund(ctx context.Context, client *payments.APIClient, request payments.RefundRequest) string {
-	retries := map[string]string{} // what each status means for a refund, by the contract
+func refund(client *payments.APIClient, request payments.RefundRequest) string {
+	retries := map[int]string{} // what each status means for a refund, by the contract
 	text, _ := os.ReadFile("retries.json")
 	json.Unmarshal(text, &retries)
 	for attempt := 0; attempt < 4; attempt++ {
-		refund, response, err := client.RefundsAPI.IssueRefund(ctx).RefundRequest(request).Execute()
-		if err == nil {
-			return refund.PaymentStatus
-		}
+		refund, response, err := client.RefundsAPI.IssueRefund(context.Background()).RefundRequest(request).Execute()
 		problem, _ := err.(*payments.GenericOpenAPIError)
-		if problem == nil || response == nil { // no response, or none that can be read
-			problem, response = &payments.GenericOpenAPIError{}, &http.Response{StatusCode: 500}
-		}
-		if duplicate, is := problem.Model().(payments.DuplicateRequestKeyProblem); is {
-			found := duplicate.Existing
+		switch {
+		case err == nil:
+			return refund.PaymentStatus
+		case problem == nil: // no response, or none that can be read
+			response = &http.Response{}
+		case response.StatusCode == http.StatusConflict && problem.Model() != nil:
+			found := problem.Model().(payments.DuplicateRequestKeyProblem).Existing
 			sameMoney := found.GetOriginalPaymentId() == request.PaymentId && found.GetAmount() == request.Amount
 			if sameMoney && found.GetClientReferenceId() == request.GetClientReferenceId() {
 				return found.GetPaymentStatus()
 			}
 			return "conflict"
-		}
-		result := retries[strconv.Itoa(response.StatusCode)]
-		// This alone shows that no attempt made the refund, of this run or of an earlier one.
-		if result == "none" && strings.Contains(string(problem.Body()), "errorDetails") {
-			return "none"
-		}
-		if response.StatusCode >= 300 && response.StatusCode < 500 && result != "again" {
+		case retries[response.StatusCode] == "none" && strings.Contains(string(problem.Body()), "errorDetails"):
+			return "none" // this alone shows that no attempt made the refund, of this run or of an earlier one
+		case response.StatusCode < 500 && retries[response.StatusCode] != "again":
 			return "unknown"
 		}
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		time.Sleep(time.Duration(seconds)*time.Second + 300*time.Millisecond<<attempt)
+		after, _ := time.ParseDuration(response.Header.Get("Retry-After") + "s")
+		time.Sleep(after + 300*time.Millisecond<<attempt)
 	}
 	return "unknown"
 }
@@ -55,24 +50,19 @@ func refund(ctx context.Context, client *payments.APIClient, request payments.Re
 func receive(secret, id, timestamp, signatures string, body []byte) int {
 	key, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	sent, _ := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || len(key) < 24 || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
-		return 400
-	}
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
 	expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	signed := false
 	for _, given := range strings.Fields(signatures) {
-		if hmac.Equal([]byte(given), expected) {
-			return store(id, body)
-		}
+		signed = signed || hmac.Equal([]byte(given), expected)
 	}
-	return 400
-}
-
-func store(id string, body []byte) int {
+	if !signed || err != nil || len(key) < 24 || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
+		return 400
+	}
 	os.Mkdir("events", 0o700)
 	file, _ := os.CreateTemp("events", ".")
-	_, err := file.Write(body) // fails without a file
+	_, err = file.Write(body) // fails without a file
 	// One file for each webhook-id: a repeat changes nothing.
 	if err != nil || file.Sync() != nil || os.Rename(file.Name(), "events/"+id) != nil {
 		return 500
@@ -88,12 +78,12 @@ func main() {
 		return
 	}
 	configuration := payments.NewConfiguration()
-	configuration.Servers = payments.ServerConfigurations{{URL: os.Getenv("PAYMENTS_URL")}}
+	configuration.Servers[0].URL = os.Getenv("PAYMENTS_URL")
+	configuration.AddDefaultHeader("Authorization", "Bearer "+os.Getenv("PAYMENTS_TOKEN"))
 	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	configuration.HTTPClient = &http.Client{Timeout: 10 * time.Second, CheckRedirect: noRedirect}
-	ctx := context.WithValue(context.Background(), payments.ContextAccessToken, os.Getenv("PAYMENTS_TOKEN"))
 	amount, _ := strconv.ParseFloat(given[3], 64)
 	request := payments.NewRefundRequest(given[2], *payments.NewAmount("USD", amount), given[4])
 	request.SetClientReferenceId(given[4])
-	fmt.Println(refund(ctx, payments.NewAPIClient(configuration), *request))
+	fmt.Println(refund(payments.NewAPIClient(configuration), *request))
 }
