@@ -28,7 +28,6 @@ export const PRECONDITIONS = {
   unscopedToken: given("unscopedToken"),
   paymentKey: given("paymentKey"),
   receiver: given("receiver"),
-  sandbox: given("sandbox"),
   settled: payments("settled"),
   recent: payments("recent"),
   processing: payments("processing"),

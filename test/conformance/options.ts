@@ -34,8 +34,6 @@ export type ConformOptions = Choice & {
   readonly receiver?: string | undefined;
   /** The address on which the receiver listens, when it differs from the port in `receiver`. */
   readonly receiverPort?: number | undefined;
-  /** The service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data. */
-  readonly sandbox: boolean;
   /** The most requests to send in order to exceed the rate limit; 0, the default, skips this check. */
   readonly burst: number;
   /** The number of requests for each constraint, spread evenly over all of them; all, some 1,200, by default. */
@@ -69,8 +67,8 @@ the check under way, with 130 and the report of what ran.`;
 
 /** The defaults, for the command and for programs. */
 export const DEFAULTS: Required<
-  Pick<ConformOptions, "payments" | "sandbox" | "burst" | "sample" | "timeoutMs" | "only">
-> = { payments: {}, sandbox: false, burst: 0, sample: MAX_SAMPLE, timeoutMs: 10_000, only: [] };
+  Pick<ConformOptions, "payments" | "burst" | "sample" | "timeoutMs" | "only">
+> = { payments: {}, burst: 0, sample: MAX_SAMPLE, timeoutMs: 10_000, only: [] };
 
 const token = <Flags extends string>(flags: Flags, description: string, variable: string) =>
   secretOption(flags, description, readToken).env(variable);
@@ -103,10 +101,6 @@ const defineConform = (name: string) =>
       ),
     )
     .option("--receiver-port <port>", "the port to listen on, if it is another one", wholeNumber(1, 65_535))
-    .option(
-      "--sandbox",
-      "the service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data",
-    )
     .option(
       "--burst <n>",
       "send up to n requests, 50 at once, to exceed the rate limit",

@@ -8,7 +8,6 @@ import { FIRST_STATUS_CHECKS, PAYMENT_CHECKS } from "./payments.ts";
 import { AMOUNT_CHECKS, REFERENCE_CHECKS } from "./refunds.ts";
 import { ORDER_CHECKS, PROBLEM_CHECKS, REQUEST_CHECKS } from "./requests.ts";
 import { RESPONSE_CHECKS } from "./responses.ts";
-import { scenarioChecks } from "./scenarios.ts";
 import { SUBSCRIPTION_CHECKS } from "./subscriptions.ts";
 
 /** Every check, in the order in which they are made. */
@@ -26,8 +25,6 @@ export function allChecks(contract: Contract): Check[] {
     ...PROBLEM_CHECKS,
     ...ORDER_CHECKS,
     ...constraintChecks(contract),
-    // Last, because they reset the merchant's data.
-    ...scenarioChecks(),
     ...RESPONSE_CHECKS,
   ];
 }

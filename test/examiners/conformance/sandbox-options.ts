@@ -23,7 +23,6 @@ export async function allOptions(url: string): Promise<ConformOptions> {
     },
     paymentKey: "debit-1042",
     receiver: "http://127.0.0.1:0",
-    sandbox: true,
     sample: 1_000,
     timeoutMs: 60_000,
   };

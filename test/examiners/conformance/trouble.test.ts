@@ -53,7 +53,7 @@ describe("the conformance kit and a service that breaks during the run", { timeo
   let options: ConformOptions;
 
   beforeAll(async () => {
-    options = { ...(await allOptions(good.url)), url: faulty.url, sandbox: false };
+    options = { ...(await allOptions(good.url)), url: faulty.url };
   });
 
   test("goes on to its end after an example that never got a response", async () => {
