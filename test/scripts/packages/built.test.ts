@@ -211,18 +211,4 @@ describe("the commands of the packages", { timeout: 60_000 }, () => {
     expect(await packages.run("node", "program.js")).toBe("true true 24\n\n");
     expect(await packages.compile(["program.ts"], { module: "nodenext", types: ["node"] })).toBe("");
   });
-
-  test("are required by CommonJS, with types", async () => {
-    const required = `import sandbox = require("@refund-contract/sandbox");
-      const start: Promise<sandbox.Sandbox> = sandbox.startSandbox({ settings: {} });
-      void start.then(({ close }) => close());
-      export const error: sandbox.SandboxCallError | undefined = undefined;`;
-    await packages.write("required.cts", required);
-    await packages.write(
-      "required.cjs",
-      'require("@refund-contract/sandbox").startSandbox().then((own) => own.close());',
-    );
-    expect(await packages.run("node", "required.cjs")).toBe("");
-    expect(await packages.compile(["required.cts"], { module: "nodenext", types: ["node"] })).toBe("");
-  });
 });
