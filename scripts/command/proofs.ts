@@ -8,7 +8,7 @@ export const PROOFS = {
   engines: {
     file: "test/proofs/engines/engines.ts",
     description:
-      "Runs servers on a PostgreSQL whose tables are spread over machines with Citus: the tests, conformance, faults, moving rows to a new machine, and which machines a refund needs. Does nothing where Citus is not installed for the PostgreSQL of PG_CONFIG, pg_config or /usr/lib/postgresql.",
+      "Runs servers on a PostgreSQL whose tables are spread over machines with Citus: the tests, conformance, faults, moving rows to a new machine, and which machines a refund needs. Is not run where Citus is not installed for the PostgreSQL of PG_CONFIG, pg_config or /usr/lib/postgresql.",
   },
   faults: {
     file: "test/proofs/faults/faults.ts",

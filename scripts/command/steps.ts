@@ -7,7 +7,15 @@ export type Step = {
   args: string[];
 };
 
-export type StepResult = { name: string; passed: boolean; seconds: number; output: string };
+/** The exit code of a command that can't run on this machine, as of tests under automake: it has neither passed nor failed. */
+export const NOT_RUN = 77;
+
+export type StepResult = {
+  name: string;
+  outcome: "passed" | "failed" | "not run";
+  seconds: number;
+  output: string;
+};
 
 /** Runs a command and captures its output. */
 export async function runStep({ name, command, args }: Step): Promise<StepResult> {
@@ -25,11 +33,12 @@ export async function runStep({ name, command, args }: Step): Promise<StepResult
       output += text;
     });
   }
-  const passed = await new Promise<boolean>((resolve, reject) => {
+  const code = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code) => resolve(code === 0));
+    child.once("close", resolve);
   });
-  return { name, passed, seconds: (performance.now() - startedAt) / 1000, output };
+  const outcome = code === 0 ? "passed" : code === NOT_RUN ? "not run" : "failed";
+  return { name, outcome, seconds: (performance.now() - startedAt) / 1000, output };
 }
 
 /** Runs steps concurrently, and reports each as it ends: in one line, and its output when it failed. */
@@ -37,9 +46,9 @@ export async function runTogether(steps: readonly Step[]): Promise<StepResult[]>
   return Promise.all(
     steps.map(async (step) => {
       const result = await runStep(step);
-      const { name, passed, seconds, output } = result;
-      process.stdout.write(`${passed ? "✓" : "✗"} ${name} (${seconds.toFixed(1)} s)\n`);
-      if (!passed) process.stdout.write(`${output.trimEnd()}\n`);
+      const { name, outcome, seconds, output } = result;
+      process.stdout.write(`${outcome === "failed" ? "✗" : "✓"} ${name} (${seconds.toFixed(1)} s)\n`);
+      if (outcome === "failed") process.stdout.write(`${output.trimEnd()}\n`);
       return result;
     }),
   );

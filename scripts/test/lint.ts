@@ -33,5 +33,5 @@ if (import.meta.main) {
     "Checks contract, code, import rules, prose and dead code, each by its own tool.",
   ).parse();
   const results = await runTogether(lintSteps);
-  if (results.some(({ passed }) => !passed)) process.exitCode = 1;
+  if (results.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber } from "../../../scripts/command/command.ts";
+import { NOT_RUN } from "../../../scripts/command/steps.ts";
 import { findCitus } from "../../helpers/cluster.ts";
 import { listTests, runProofTests } from "../run-tests.ts";
 
@@ -10,4 +11,7 @@ const command = defineProof("engines")
   .parse();
 if (findCitus()) {
   await runProofTests("engines", command.args.length > 0 ? command.args : proofs, command.opts());
-} else console.log("engines: not run, because there is no PostgreSQL with Citus here");
+} else {
+  console.log("Citus is missing");
+  process.exitCode = NOT_RUN;
+}
