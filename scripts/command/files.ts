@@ -30,7 +30,7 @@ export async function hashFiles(patterns: readonly string[]): Promise<string> {
 /** Holds the hash of the sources of a folder's last build. */
 export const STAMP = "sources.sha256";
 
-/** Calls `build`, unless the folder is what the sources make. An interrupted build leaves no stamp, and so counts as stale. */
+/** Calls `build`, unless the folder's last build is of the same sources. An interrupted build leaves no stamp, so it counts as stale. */
 export async function buildIfStale(
   folder: string,
   sources: readonly string[],

@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The file of licences beside what was made of other packages. */
+/** The file with the licences, beside what contains code of other packages. */
 export const LICENCES_FILE = "LICENSES.txt";
 
-/** The licences of the packages that have these modules or files, and the notices of what such a package is made of. */
+/** The licences of the packages that these files belong to, and the notices that such packages pass on. */
 export async function licencesOf(paths: readonly string[]): Promise<string> {
   const folders = new Set(
     paths.flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),

@@ -26,7 +26,7 @@ const SOURCES = [
   "node_modules/{preact,openapi-fetch,rolldown}/package.json",
 ];
 
-/** Builds the console, unless it is what its sources make. */
+/** Builds the console, unless its last build is of the same sources. */
 export const ensureConsole = () => buildIfStale(DIST, SOURCES, buildConsole);
 
 /** Builds the sandbox's console as static files, whose names change with their content. */

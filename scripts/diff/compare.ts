@@ -7,7 +7,7 @@ import { countLevels, FORMATS } from "../../openapi/diff/report.ts";
 import { headingsOf } from "../../openapi/document/headings.ts";
 
 const RELEASED = "openapi/released";
-/** The changelog of the contract; that of the software is another. */
+/** The changelog of the contract; the software has its own. */
 export const CHANGELOG = "openapi/CHANGELOG.md";
 
 /** Compares two contracts, each the path of a bundle. */

@@ -25,7 +25,7 @@ const SOURCES = [
   "node_modules/{@redocly/cli,vitepress}/package.json",
 ];
 
-/** Builds the site, unless it is what its sources make. */
+/** Builds the site, unless its last build is of the same sources. */
 export const ensureDocs = () => buildIfStale(DIST, SOURCES, buildDocs);
 
 /** Builds the site in `docs/dist`. Throws for a link to a page or a heading that does not exist. */

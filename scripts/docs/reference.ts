@@ -56,7 +56,7 @@ function readTemplate(): string {
   return read("reference.hbs").replace("{{{styles}}}", () => styles);
 }
 
-/** Hides a pattern that says nothing, and conditions, because Redoc shows each branch as another schema. */
+/** Hides the pattern of any text, and conditions, because Redoc would show each branch as another schema. */
 function hideNoise(document: Draft): void {
   for (const { part } of walk(document, DATA)) {
     if (!isNode(part)) continue;
@@ -92,7 +92,7 @@ function addToValues(schema: Draft, values: Readonly<Record<string, Source[]>>):
   if (Object.keys(apart).length > 0) schema["x-enumDescriptions"] = apart;
 }
 
-/** Puts the text of a choice before that of each branch, because Redoc shows only the branches, and of a tagged choice not even their titles. */
+/** Puts the description of a union before that of each branch, because Redoc shows only the branches, and not all of their titles. */
 function tellChoices(document: Draft): void {
   for (const { part } of walk(document, DATA)) {
     if (!isNode(part) || !Array.isArray(part.oneOf) || part.description === undefined) continue;

@@ -7,8 +7,8 @@ import type { PackageSource } from "./sources.ts";
 export const OLDEST_NODE = "22.13";
 
 /**
- * Writes what a package is started and imported by: modules that first say in one line which Node is needed, because an older one
- * can't even load the others, and a CommonJS form of the library.
+ * Writes the modules by which a package is started and imported. They first say in one line which Node is needed, because an older one
+ * can't even load the others. The library gets a CommonJS form as well.
  * @param names what the library exports, besides types: functions that return promises, and classes of errors
  */
 export async function writeEntries(

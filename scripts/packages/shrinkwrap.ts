@@ -6,9 +6,9 @@ import { run } from "../command/run-program.ts";
 type Lock = { readonly packages: Readonly<Record<string, { readonly link?: boolean }>> };
 
 /**
- * Writes the lockfile that a package is published with beside its package.json: of this project's own lockfile the part that
- * the package needs. So `npm ci` in the unpacked package installs, at any time, the versions and checksums that this project is
- * tested with. Where the package is a dependency, npm may ignore it.
+ * Writes the lockfile that is published with a package: the part of this project's lockfile that the package needs. So `npm ci` in the
+ * unpacked package installs, at any time, the versions and checksums that this project is tested with. Where the package is a
+ * dependency, npm may ignore it.
  */
 export async function writeShrinkwrap(folder: string): Promise<void> {
   const lock: Lock = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8"));

@@ -55,7 +55,7 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
     clock: {
       /** The time, and what is due next. */
       read: (): Promise<Result<"getClock">> => readClock(),
-      /** Such as `{ businessDays: 10 }`; authorizes each refund that falls due, but doesn't wait for the deliveries of webhooks: see `delivered`. */
+      /** Such as `{ businessDays: 10 }`. Authorizes each refund that falls due; to wait for webhooks as well, see `delivered`. */
       advance: (body: RequestBody<"advanceClock">): Promise<Result<"advanceClock">> =>
         resultOf(http.POST("/sandbox/clock/advance", { body })),
     },

@@ -25,7 +25,7 @@ type DispatcherParts = {
   readonly logger: Logger;
 };
 
-/** The longest pause between two runs that `wake` starts, in milliseconds, so that wakes in quick succession share a run. */
+/** The longest pause between two runs that `wake` starts, in milliseconds. Calls of `wake` within it share a run. */
 const MAX_PAUSE_MS = 10;
 
 /** After this many wakes there is no pause. A smaller number would make the embedded store claim too often. */

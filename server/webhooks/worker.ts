@@ -22,7 +22,7 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly attempts?: AttemptsOf | undefined;
   /** Called when a receiver has accepted a delivery, before the result is recorded. */
   readonly onAccepted: (merchant: string) => void;
-  /** Called after every attempt and its recording, with whether `onAccepted` was called: now there is room for another. */
+  /** Called when an attempt is over and recorded, so that there is room for another; `accepted`: `onAccepted` was called before. */
   readonly onRoom: (merchant: string, accepted: boolean) => void;
 };
 

@@ -6,7 +6,7 @@ import type { ExamOptions } from "./options.ts";
 /** The statuses of a refund that the contract has. */
 export type Status = "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
 
-/** How often a system is asked that has not worked on an event yet. */
+/** The pause between two questions to a system that has not worked on an event yet. */
 const POLL_MS = 50;
 
 /** What the merchant's system believes about a refund: its whole text, and the status in it. */
@@ -28,7 +28,7 @@ export async function askState({ state }: ExamOptions, facts: Facts): Promise<Be
   return { text, status };
 }
 
-/** Asks until the belief is as wanted, for at most `--settle`, and resolves with the last one. */
+/** Asks again until the belief is as wanted or `--settle` is over, and resolves with the last belief. */
 export async function untilBelief(options: ExamOptions, facts: Facts, isWanted: (belief: Belief) => boolean) {
   const end = performance.now() + options.settleMs;
   for (;;) {

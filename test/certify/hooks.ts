@@ -17,7 +17,7 @@ export const printed: string[] = [];
 /** A part of the merchant's system that the exam uses: a command of the shell, which `kill` ends, or a URL. */
 export type Hook = (facts: Facts, kill?: AbortSignal) => Promise<HookResult>;
 
-/** More output than a hook needs is cut. */
+/** Longer output is cut. */
 const MAX_TEXT = 10_000;
 
 const ending = new AbortController();
@@ -69,9 +69,12 @@ export function expectNoSecrets(secrets: readonly (string | undefined)[]): void 
   const lines = printed.flatMap((text) => redactor.apply(text).split("\n"));
   const shown = lines.find((line) => line.includes("‹secret›"));
   if (shown === undefined) return;
-  throw new CheckFailure("output without an access token or a secret: logs are kept, and read by many", {
-    received: shown.slice(0, 500),
-  });
+  throw new CheckFailure(
+    "output without an access token or a secret, because logs are kept, and many people read them",
+    {
+      received: shown.slice(0, 500),
+    },
+  );
 }
 
 /** The line that names the error, of a text that may begin with a piece of the program, and end with its stack. */

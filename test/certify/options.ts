@@ -27,7 +27,7 @@ export type ReceiverOptions = ExamOptions & {
   readonly secret: string;
   /** Restarts the receiver, and ends when it has been started. */
   readonly restart?: Hook | undefined;
-  /** Tells the system of a refund that it is to believe it has issued. */
+  /** Tells the system of a refund, as if the system had issued it. */
   readonly prepare?: Hook | undefined;
 };
 
@@ -59,7 +59,7 @@ export type Command = {
 /** D23. */
 const ATTEMPT_SECONDS = 15;
 const RUN_SECONDS = 60;
-/** The whole exam ends a little later, because what runs has to end. */
+/** A little less than the limit of the whole exam, so that a command that still runs can be ended. */
 const LIMIT_MS = 285_000;
 /** Commands may have to start whole programs. */
 const LEAST_HOOK_MS = 60_000;
@@ -158,7 +158,7 @@ const readWait = secondsFrom(0.05, 100);
 const keyOption = (description: string) =>
   secretOption("--secret <secret>", description, readSecret).env("CERTIFY_SECRET");
 
-/** A URL in place of a command: both would contradict each other. */
+/** A URL in place of a command; only one of them can be given. */
 const urlOption = <Flags extends string>(
   flags: Flags,
   description: string,
@@ -171,7 +171,12 @@ function withExam(command: Program) {
     .version(VERSION)
     .option("--state <command>", "prints what your system believes about a refund", readShell)
     .addOption(urlOption("--state-url <url>", "the same, by a GET", "state"))
-    .option("--settle <seconds>", "what your system works after it has responded", secondsFrom(0, 600), 1)
+    .option(
+      "--settle <seconds>",
+      "how long your system may go on working after it has responded",
+      secondsFrom(0, 600),
+      1,
+    )
     .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)
     .option("--require <all|id,...>", "fail if any of these checks is not run", readRequired)
     .option("--without <option,...>", "what your system can't offer, such as restart", readWithout)

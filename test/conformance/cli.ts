@@ -29,7 +29,7 @@ function summaryOf(
   { receiver }: Pick<CommandOptions, "receiver">,
 ): string[] {
   const left = subscriptionsMade - subscriptionsEnded;
-  const why = receiver ? "They got no event to refuse with 410" : "With --receiver they are ended";
+  const why = receiver ? "No event came that a 410 could refuse" : "With --receiver, the run ends them";
   return [
     ...(left > 0
       ? [`Subscriptions that this run leaves behind: ${left}. A merchant can have 100. ${why}.`]

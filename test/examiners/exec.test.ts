@@ -138,7 +138,7 @@ if (!REFUNDS_SANDBOX_SECRET.startsWith("whsec_")) process.exit(3);
     expect(code, stdout).toBe(1);
     expect(stdout).toMatch(/✓ your tests/);
     expect(stdout).toMatch(
-      /refund\.new-key: 5 of pay_settled \(clientReferenceId order-1\) was begun with the key k-1/,
+      /refund\.new-key: 5 of pay_settled \(clientReferenceId order-1\) was first requested with the key k-1/,
     );
     expect(stdout).toMatch(/refund\.twice: \d+ refunds were made of 5 of pay_settled/);
   });

@@ -15,7 +15,7 @@ type OpenOptions = {
   readonly context?: BrowserContextOptions;
 };
 
-/** A server for all tests of a suite, whose sandbox begins on that Tuesday. */
+/** A sandbox for all tests of a suite, whose clock begins on that Tuesday. */
 export function useConsole(options: TestServerOptions = {}) {
   const server = useTestServer({ realNow: () => TUESDAY, ...options });
   return {

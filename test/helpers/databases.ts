@@ -87,7 +87,7 @@ async function createOnPostgres(empty: boolean): Promise<TestDatabase> {
   );
 }
 
-/** The maintenance process of a new database does not end as long as it starts, so that one attempt may fail. */
+/** The maintenance process of a new database can't be ended while it starts, so one attempt may fail. */
 export async function dropDatabase(url: string, name: string): Promise<void> {
   for (;;) {
     try {
@@ -167,7 +167,7 @@ export function refundInsert(merchant: string, refunds: readonly RefundRow[]): s
     error_code, error_message, history, sequence, created_at) values ${rows.join(", ")}`;
 }
 
-/** Runs a statement, and says whether the database accepted it; fails if it was refused for another reason than its values. */
+/** Whether the database accepts a statement; fails if it is refused for any reason but its values. */
 export async function accepts(db: Db, statement: string): Promise<boolean> {
   try {
     await sql.raw(statement).execute(db);
@@ -178,7 +178,7 @@ export async function accepts(db: Db, statement: string): Promise<boolean> {
   }
 }
 
-/** Changes a status with all that the table's own checks connect with it. */
+/** Changes a status together with the columns that the table's checks tie to it. */
 export const statusChange = (paymentId: string, to: string) => `
   update payments set status = '${to}', history = history || '{"status": "${to}"}',
     settled_at = case when kind = 'DEBIT' then coalesce(settled_at, now()) end,

@@ -64,7 +64,7 @@ export function subscriptionTo(url: string, fields: Readonly<Record<string, unkn
   return { url, secretKey: `secret ${randomUUID()}`, subscriptionDetails: { type: "ALL" }, ...fields };
 }
 
-/** How many rows each table has that a call could add to. */
+/** The number of rows in each table to which a call could add some. */
 export async function countRows({ database: { db } }: Stored) {
   const count = async (table: "payments" | "events" | "subscriptions") => {
     const query = db.selectFrom(table).select((select) => select.fn.countAll<number>().as("rows"));

@@ -94,7 +94,7 @@ export async function inspect(data: Buffer) {
   return { messages, problems: analysis.problems.filter(isOfExports), entrypoints };
 }
 
-/** Whether a problem concerns a resolution that knows exports; that of Node before 12 doesn't. */
+/** Whether a problem concerns resolution by `exports`, which Node before 12 doesn't know. */
 function isOfExports(problem: Analysis["problems"][number]): boolean {
   return !("resolutionKind" in problem && problem.resolutionKind === "node10");
 }

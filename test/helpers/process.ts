@@ -20,7 +20,7 @@ export const PROCESS_ENV: Readonly<Record<string, string>> = {
 /** The sandbox as `npm start` runs it. */
 export const SANDBOX = [process.execPath, "server/sandbox/cli.ts"];
 
-/** The server that these settings are for: a sandbox, or production with `MODE`. */
+/** The command of the server that these settings are for: a sandbox, or production with `MODE`. */
 export const commandOf = ({ MODE }: Settings) =>
   MODE === "production" ? [process.execPath, "server/cli.ts"] : SANDBOX;
 

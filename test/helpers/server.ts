@@ -111,7 +111,7 @@ async function prepareDataDir(given: string | undefined, env: Settings = {}) {
 
 export type SpawnOptions = ServerProcessOptions & { readonly dataDir?: string };
 
-/** Runs a sandbox, or production with `MODE`, until it takes calls; for use inside a test, whose end it does not outlive. */
+/** Starts a sandbox, or production with `MODE`, and resolves when it takes calls. It ends with the test at the latest. */
 export async function spawnServer({ dataDir: given, ...options }: SpawnOptions = {}) {
   const { dataDir, remove } = await prepareDataDir(given, options.env);
   const server = await startServerProcess({ ...options, env: { DATA_DIR: dataDir, ...options.env } }).catch(

@@ -25,7 +25,7 @@ import { insertSubscription } from "../../server/storage/webhooks/subscriptions.
 
 /** A Monday, 10:00 in New York. */
 export const NOW = new Date("2026-11-16T15:00:00.000Z");
-/** Long enough before, for a refund to be authorized at once. */
+/** So long before NOW that a refund is authorized at once. */
 export const LONG_AGO = new Date("2026-10-01T15:00:00.000Z");
 /** When refunds of payments that settled at NOW are due. */
 export const LATER = new Date("2026-11-30T15:00:00.000Z");
@@ -35,7 +35,7 @@ export function newMerchant(): string {
   return `merchant_${randomUUID()}`;
 }
 
-/** Publishes payouts as the only server, and tells the feed that it knows them. */
+/** Publishes payouts as the only server, and notes in the feed that they are known. */
 export async function publish(db: Db): Promise<void> {
   const server = "00000000-0000-4000-8000-000000000000";
   const published = await publishPayouts(db, { server, known: 0 });

@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, onTestFinished } from "vitest";
 import { createTempDir } from "./temp-dir.ts";
 
 /**
- * Opens a resource before the tests of a suite and disposes of it after them, if it can be. The returned object has the members
- * of the resource while tests and later hooks run; reading one earlier throws.
+ * Opens a resource before the tests of a suite, and disposes of it after them if it is disposable. The returned object has the
+ * members of the resource while tests and later hooks run; reading one earlier throws.
  */
 export function forSuite<Resource extends object>(open: () => Promise<Resource>): Resource {
   return standInFor(beforeAll, open);

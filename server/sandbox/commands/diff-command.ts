@@ -20,7 +20,7 @@ export function defineDiff() {
   )
     .argument("<file>", "the contract that you have built on: its openapi.json, as you have saved it")
     .addOption(
-      new Option("--url <url>", "where the contract of now is served")
+      new Option("--url <url>", "where the present contract is served")
         .env("REFUNDS_SANDBOX_URL")
         .default("http://127.0.0.1:3000"),
     )

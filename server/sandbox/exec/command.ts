@@ -41,7 +41,7 @@ const [TIMES_LONGER, LEAST_LIMIT_MS] = [10, 120_000];
 /** How many merchants tests can share among their workers: runners of tests start at most one for each processor. */
 const WORKERS = Math.max(8, availableParallelism());
 
-/** What can go wrong: its title in the table, and the sandbox's fault that causes it. */
+/** The bad days: what goes wrong, as the table shows it, and the sandbox's fault that causes it. */
 const DAYS = {
   "lost-before": ["the first call for each refund is lost", { kind: "CLOSED_BEFORE" }],
   "lost-after": ["the response is lost after the refund was made", { kind: "CLOSED_AFTER" }],

@@ -62,7 +62,7 @@ export function findRefused({ attempts }: Seen): Finding[] {
     );
 }
 
-/** Whether an event that the service has sent was accepted. */
+/** Whether the receiver accepted an event that the service really sent. */
 export const isAccepted = (attempt: WatchedAttempt) => !attempt.forged && isTaken(attempt);
 
 const isTaken = ({ status }: WatchedAttempt) => status !== null && status < 300;
@@ -113,7 +113,7 @@ function findNewKey(same: readonly Call[]): Finding[] | undefined {
     const before = own.filter(({ endedAt }) => endedAt <= next.startedAt);
     const sinceDecision = before.slice(before.findLastIndex(isDecision) + 1);
     if (before.length > 0 && !sinceDecision.some(({ outcome }) => outcome === "unknown")) continue;
-    const text = `${next.shown} was begun with the key ${own[0]?.key}, and then asked for with ${next.key}`;
+    const text = `${next.shown} was first requested with the key ${own[0]?.key}, and then with ${next.key}`;
     return [finding("refund.new-key", text)];
   }
   return undefined;

@@ -45,7 +45,7 @@ export type BadDay =
 
 /** How long the first event of a refund is held back, so that the next one comes before it. */
 const WAIT_MS = 1_500;
-/** The most events that come again after a restart. */
+/** How many events at most are sent again after a restart. */
 const MAX_AGAIN = 20;
 
 /** Makes the calls and deliveries of all merchants go wrong as the day says. */

@@ -32,7 +32,7 @@ export function clockHandlers({
     },
 
     async advanceClock({ merchant, body }) {
-      // Counted before the move, because the scan for what is due may be faster than a count after it.
+      // Counted before the clock moves: afterwards, the scan for what is due may already have changed the count.
       // Deliveries under way were due before the move, so they don't count.
       const after = await clock.now();
       const until = targetOf(body, after);

@@ -8,7 +8,7 @@ import { type FaultPlan, isOfCalls, toPlan, violationsOf } from "./kinds.ts";
 type Fault = SandboxSchemas["Fault"];
 type FaultHit = SandboxSchemas["FaultHit"];
 
-/** How many faults of a merchant are kept, the latest, and how many hits of each. */
+/** The latest so many faults of a merchant are kept, and so many hits of each. */
 const [MAX_FAULTS, MAX_HITS] = [100, 20];
 
 /** A call or a delivery that a fault may happen to. */

@@ -23,7 +23,7 @@ export function isSandboxMerchant(merchant: string): merchant is SandboxMerchant
 export const SANDBOX_SCOPES = ["refunds", "webhooks"] as const;
 
 const HUNDRED_DOLLARS = 100_00;
-/** 30 days in milliseconds: so long that a refund of the payment is `AUTHORIZED` at once. */
+/** 30 days in milliseconds. A refund of a payment that settled so long ago is `AUTHORIZED` at once. */
 export const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** The payments of a merchant in a new or reset sandbox, so that every example of the contract works as printed. */

@@ -33,7 +33,7 @@ export type Tomorrow = {
   handlers: HandlersOf<"getTomorrow" | "setTomorrow">;
   /** @param seed without one, one is drawn */
   switchOn(merchant: string, seed?: number): Promise<void>;
-  /** Ends it when a merchant is reset, except for the merchant that exists to play it. */
+  /** Switches it off when a merchant is reset, except for the merchant that always plays it. */
   forget(merchant: string): void;
 };
 
@@ -68,7 +68,7 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
     logger.info({ merchant, seed }, "plays tomorrow's API");
   }
 
-  /** Decides once by which version an event is sent, and makes the further events that follow it. */
+  /** Decides once by which version an event is sent, and sends the further events of that version. */
   async function decide({ merchant, payload, earlierAttempts }: Attempt): Promise<void> {
     const key = keyOf(merchant, payload);
     if (sentBy.has(key)) return;

@@ -15,7 +15,7 @@ export const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
 
 export type Parts = Omit<CheckParts<CallerOptions, CallerKit>, "run">;
 
-/** A check that the system believes, after a situation, what the service does. */
+/** A check that the system believes, after a situation, the status that the service has. */
 const agreement = (situation: Situation, parts: Parts) => ({
   ...parts,
   run: async (kit: CallerKit) => expectAgreement(kit, await outcomeOf(kit, situation)),
@@ -32,7 +32,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
   agreement("lostAfter", {
     id: "state.lost",
     after: ["refund.reference", "busy.503", "busy.outage"],
-    name: "takes the 409 with its own refund for this refund",
+    name: "recognizes its own refund in a 409",
     sources: ["D09", "7.5"],
     guide: REPEAT,
   }),
@@ -40,20 +40,20 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
     id: "state.unfinished",
     after: ["refund.reference", "state.lost", "lost.unfinished"],
     cases: ["own-pay/OwnPay#222"],
-    name: "knows its refund when it is run again for one that it did not finish",
+    name: "knows its refund when an unfinished run is repeated",
     sources: ["D09"],
     guide: REPEAT,
   }),
   agreement("refused", {
     id: "state.refused",
     after: ["refund.reference", "state.lost", "lost.unfinished", "state.unfinished"],
-    name: "does not take a refusal after a lost response for no refund",
+    name: "does not conclude from a refusal after a lost response that there is no refund",
     sources: ["D34", "D09"],
     guide: REPEAT,
   }),
   {
     id: "state.foreign",
-    name: "does not take the refund of a 409 for its own of which the payment, the amount or the reference differs",
+    name: "takes no refund of a 409 for its own when the payment, the amount or the reference differs",
     sources: ["D09"],
     guide: REPEAT,
     async run(kit) {
@@ -62,14 +62,14 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
         const belief = await askState(kit.options, outcome.order);
         if (belief.status === undefined || belief.status === "TERMINAL_FAILED") continue;
         const differs = situation.slice("foreign".length).replace("No", "no ").toLowerCase();
-        const expected = `that your system believes in no refund, because the 409 has another one, by ${differs}`;
+        const expected = `that your system knows of no refund, because the 409 names another one, which differs in ${differs}`;
         fail(outcome, expected, [describeBelief(belief)]);
       }
     },
   },
   {
     id: "state.failed",
-    name: "does not take each 201 for a success, and knows each reason of a failure",
+    name: "does not take every 201 for a success, and knows every reason of a failure",
     sources: ["6.5", "11.1", "D11"],
     async run(kit) {
       for (const situation of ["failedPayment", "exceeding"] as const)
@@ -107,7 +107,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
     id: "state.overtaken",
     after: ["lost.slow", "state.pending", "state.fails-later"],
     cases: ["Automattic/woocommerce-payments#3520"],
-    name: "keeps what an event says that comes before the response",
+    name: "keeps the status of an event that comes before the response",
     sources: ["D21", "D20"],
     guide: `${STEPS}#5-follow-the-refund`,
     preconditions: [given("url"), given("secret")],
@@ -127,21 +127,21 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
   },
 ]);
 
-/** As long as a system may take before it stores an event, without giving up on the response. */
+/** How long a response is held back: long enough to store an event, too short to give up on the response. */
 const OVERTAKEN_MS = 1_000;
 
-/** Fails unless the merchant's system comes to believe of a refund what the service says now. */
+/** Fails unless the merchant's system comes to believe the status that the service has now. */
 async function expectAgreement(kit: CallerKit, outcome: Outcome): Promise<void> {
   const { order } = outcome;
   const { refunds } = await kit.look(order);
-  expectOneRefund({ ...outcome, refunds }, "one was decided");
+  expectOneRefund({ ...outcome, refunds }, "you decided on one");
   const status = refunds[0]?.status;
   const belief = await untilBelief(kit.options, order, (one) => one.status === status);
   if (belief.status !== status)
     fail(outcome, `that your system believes ${status}, as the service does`, [describeBelief(belief)]);
 }
 
-/** Only now: events would tell the system what the other checks find out whether it has learned from responses. */
+/** Subscribes this late because the checks before want to see whether the system learns from responses alone. */
 async function subscribe({ sandbox, options: { url = "", secret = "" } }: CallerKit): Promise<void> {
   const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
   const subscriptionDetails = { type: "ALL" } as const;

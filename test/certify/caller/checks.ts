@@ -11,8 +11,8 @@ const KEY = `${STEPS}#1-make-the-requestkey-first`;
 const AMOUNT = `${STEPS}#2-issue-the-refund`;
 
 /**
- * More requests than this within these milliseconds are a storm. The second bound is one that a system without waits exceeds on any
- * machine, however loaded, if it repeats often enough.
+ * More requests than `count` within `ms` are a storm. A system that repeats often and never waits exceeds the second bound even on
+ * the busiest machine.
  */
 const STORMS = [
   { count: 3, ms: 100 },
@@ -25,10 +25,10 @@ const TOLERANCE_MS = 100;
 /** The most requests for a refund that the service refuses for good. */
 const MAX_REFUSED = 2;
 
-/** Each is tried, because many programs follow only some: after the first three, they send a GET. */
+/** Each is tried, because many programs follow only some of them; after the first three, they send a GET. */
 const REDIRECTS = [301, 302, 303, 307, 308] as const;
 
-/** Where one fails, the checks after it would fail for the same reason. */
+/** If one of these fails, the checks after it would fail for the same reason. */
 const ISSUED = ["refund.issued", "refund.key"];
 
 /** A check that one refund comes out of a situation. */
@@ -38,7 +38,7 @@ const oneRefund = (situation: Situation, because: string, parts: Parts) => ({
 });
 
 const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT, after: ISSUED }, [
-  oneRefund("plain", "one was decided", {
+  oneRefund("plain", "you decided on one", {
     id: "refund.issued",
     name: "issues one refund of the right amount",
     sources: ["1.3", "2.1"],
@@ -52,7 +52,7 @@ const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT
       const { order, refunds } = await outcomeOf(kit, "plain");
       const outcome = await kit.trigger({ ...order, reference: `${order.reference}-2` });
       if (outcome.refunds.length !== refunds.length + 1)
-        fail(outcome, "one more refund, because its CERTIFY_REFERENCE is another one's");
+        fail(outcome, "one more refund, because its CERTIFY_REFERENCE is a new one");
     },
   },
   {
@@ -71,8 +71,8 @@ const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT
     name: "does not lose a cent of 131072.01 or 19.99",
     sources: ["D13", "2.4"],
     async run(kit) {
-      expectOneRefund(await outcomeOf(kit, "cent"), "32 bits would make another cent of it");
-      expectOneRefund(await outcomeOf(kit, "truncation"), "19.99 * 100 is less than 1999 for a computer");
+      expectOneRefund(await outcomeOf(kit, "cent"), "a number of 32 bits changes the cents");
+      expectOneRefund(await outcomeOf(kit, "truncation"), "19.99 * 100 is less than 1999 in floating point");
     },
   },
   {
@@ -172,7 +172,7 @@ const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { gui
       for (const situation of ["rateLimited", "unavailable"] as const) {
         const outcome = await outcomeOf(kit, situation);
         const [first, second] = outcome.requests;
-        // By their arrivals: load can only make that longer than the system has waited.
+        // Between the arrivals: a busy machine can only lengthen that.
         if (!first || !second || second.at - first.at < 2_000 - TOLERANCE_MS)
           fail(outcome, `a second request, at least 2 s after the ${first?.status} with Retry-After: 2`);
       }
@@ -232,7 +232,7 @@ const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: 
   },
 ]);
 
-/** The silent response comes late, because it goes on beside the others meanwhile. */
+/** The check of silence comes late, because its long wait goes on beside the other checks. */
 const last = defineGroup<CallerOptions, CallerKit>("Silence and secrets", { after: ISSUED }, [
   oneRefund("silent", "the service had made it, although it never responds", {
     id: "lost.silent",

@@ -6,7 +6,7 @@ import { createCallerKit } from "./kit.ts";
 
 /**
  * Examines the program that issues refunds.
- * @param given a sandbox that nobody else uses meanwhile; without one, the exam starts and closes its own
+ * @param given a sandbox for this exam alone; without one, the exam starts and closes its own
  * @throws CannotRun when no check is selected
  */
 export async function examineCaller(options: CallerOptions, listener: Listener = {}, given?: Sandbox) {

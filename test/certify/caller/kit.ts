@@ -9,10 +9,10 @@ import { fail, type Order, type Outcome } from "./outcome.ts";
 /** The tools of a situation: a sandbox that misbehaves by plan, for one of its merchants. */
 export type Kit = ReturnType<typeof createKit>;
 
-/** The tools of a check; `beside` is for what can go on meanwhile, as another merchant, whose calls meet no fault. */
+/** The tools of a check. `beside` belongs to another merchant, whose calls meet no fault, for what can go on meanwhile. */
 export type CallerKit = Kit & { readonly beside: Kit };
 
-/** At least so many requests are expected within this time; until then, a pause doesn't mean the end. */
+/** At least this many requests are expected within this time; before that, a pause is not the end. */
 export type Due = { readonly requests: number; readonly ms: number };
 
 type Way = {
@@ -27,7 +27,7 @@ export type NewPayment = Parameters<Sandbox["payments"]["create"]>[0];
 
 const PAGE = 100;
 const POLL_MS = 100;
-/** In this time a command ends that only hands a refund over to another program. */
+/** A command that only hands a refund over to another program ends within this time. */
 const ENDING_MS = 500;
 
 export function createCallerKit(options: CallerOptions, sandbox: Sandbox): CallerKit {
@@ -107,8 +107,8 @@ function createKit(options: CallerOptions, sandbox: SandboxCalls & Pick<Sandbox,
       return { paymentId: created.paymentId, amount, reference: `certify-${randomUUID()}` };
     },
     /**
-     * Has the merchant's system issue the refund, at another address than the sandbox's if there is one. Fails if the system has not
-     * asked again within this time, if there is one.
+     * Has the merchant's system issue the refund, at `url` or else at the sandbox. With `withinMs`, fails unless the system repeats
+     * its request within that time.
      */
     async trigger(order: Order, { url = sandbox.url, due = NOTHING_DUE, withinMs }: Way = {}) {
       const startedAt = performance.now();
@@ -128,7 +128,7 @@ function createKit(options: CallerOptions, sandbox: SandboxCalls & Pick<Sandbox,
       await untilQuiet(order, due);
       return { ...(await look(order, problem)), ranMs };
     },
-    /** The same, but kills the run when there is a refund, whose response has to be held. */
+    /** The same, but kills the run once the refund is made, while a fault holds the response back. */
     async triggerAndKill(order: Order, { due = NOTHING_DUE }: Way = {}) {
       const run = begin(order, sandbox.url);
       await run.until(({ refunds }) => refunds.length > 0);
@@ -138,7 +138,7 @@ function createKit(options: CallerOptions, sandbox: SandboxCalls & Pick<Sandbox,
       const outcome = await look(order, result?.problem);
       if (!result) return outcome;
       if (outcome.refunds.length === 0) fail(outcome, "a refund while the command of --run runs");
-      throw new NotRun("the command of --run does not wait for the response, so that nothing can be killed");
+      throw new NotRun("the command of --run does not wait for the response, so there is nothing to kill");
     },
     look,
     /** Creates something that several checks share, once. */

@@ -9,7 +9,7 @@ type Fault = RequestBody<"armFault">;
 /** An amount that neither 32 bits nor a conversion to cents change. */
 const PLAIN = "12.50";
 
-/** Enough for a storm, and more calls than any program makes for one refund. */
+/** As many calls as a storm has at least, and more than any program makes for one refund. */
 const [SOME_CALLS, ALL_CALLS] = [6, 100];
 
 /** Far longer than it takes to see the refund and to kill. */
@@ -75,7 +75,7 @@ const SITUATIONS = {
     return await kit.trigger(order, { url: front.url, withinMs: kit.options.silentMs });
   },
 
-  /** Before its first request arrives, another refund has got its requestKey, of which only this one field differs. */
+  /** Another refund, which differs in one field only, takes the requestKey of the order's first request before that arrives. */
   foreignPayment: foreign((_order, other) => ({ paymentId: other.paymentId })),
   foreignAmount: foreign(() => ({ amount: "12.51" })),
   foreignReference: foreign(({ reference }) => ({ clientReferenceId: `${reference}-2` })),
@@ -87,8 +87,8 @@ export type Situation = keyof typeof SITUATIONS;
 export const FOREIGN = ["foreignPayment", "foreignAmount", "foreignReference", "foreignNoReference"] as const;
 
 /**
- * What becomes of an order in a situation, which happens once: several checks may look at the outcome. Fails when no refund was
- * requested: a program that does nothing would otherwise pass each check that something did not happen.
+ * The outcome of an order in a situation. Each situation happens once, and several checks may look at its outcome. Fails when no
+ * refund was requested: a program that does nothing would otherwise pass the checks that forbid something.
  */
 export async function outcomeOf(kit: CallerKit, situation: Situation): Promise<Outcome> {
   const outcome = await kit.share(situation, () =>
@@ -100,17 +100,17 @@ export async function outcomeOf(kit: CallerKit, situation: Situation): Promise<O
   return outcome;
 }
 
-/** What needs no fault, so that it can go on beside what needs one. */
+/** Situations without a fault, which can go on beside those with one. */
 const BESIDE: readonly Situation[] = ["silent", "unknownPayment", ...FOREIGN];
 
-/** Only for commands that end after their response: behind the silent response of a queue, others would wait. */
+/** Only if the command waits for its response. Behind it there may otherwise be a queue, which the silent response would block. */
 function startBeside(kit: CallerKit, slow: Outcome, plain: Outcome): void {
   const { canKill, slowMs } = kit.options;
   if (!canKill || (slow.ranMs ?? 0) - (plain.ranMs ?? 0) < slowMs / 2) return;
   for (const situation of BESIDE) outcomeOf(kit, situation).catch(() => {}); // its check gets the error
 }
 
-/** Lets another refund, which differs by these fields, take the key of the order's first request. */
+/** Lets another refund, with these fields changed, take the key of the order's first request. */
 function foreign(differs: (order: Order, other: Order) => object): Happening {
   return async (kit) => {
     const { url: baseUrl, accessToken } = kit.sandbox;
@@ -133,7 +133,7 @@ function issuing(amount: string, payment?: (kit: Kit) => Promise<NewPayment>): H
 
 type Way = { readonly by?: "trigger" | "triggerAndKill"; readonly twice?: boolean; readonly next?: Fault };
 
-/** Arms a fault before that. Twice: then has it issue the refund without a fault, as the same decision to refund. */
+/** Has the system issue one refund during a fault; `twice`: and then again without one, for the same decision to refund. */
 function during(toFault: (kit: Kit) => Fault, { by = "trigger", twice = false, next }: Way = {}): Happening {
   return async (kit) => {
     const { faults } = kit.sandbox;

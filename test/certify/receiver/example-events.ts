@@ -11,7 +11,7 @@ export type Event = {
   readonly data: Node;
 };
 
-/** A refund of which events tell; no service has it. */
+/** A refund that exists only in the exam's events. */
 export type ToldRefund = {
   readonly refundId: string;
   readonly requestKey: string;
@@ -43,7 +43,7 @@ export function exampleEvent({ document }: Contract, type: string): Event {
   const [, example] = find(document, path);
   if (!isNode(example) || !isNode(example.value)) throw new Error(`the contract has no example of ${type}`);
   const { sequence, data } = example.value;
-  // A prefix is kept, by which the service tells kinds of records.
+  // The prefix stays, because it says of what kind the record is.
   const ids = members(isNode(data) ? data : {}).map(([name, value]: [string, unknown]) =>
     typeof value === "string" && /Id$|^requestKey$/.test(name)
       ? [name, `${/^[a-z]+_/.exec(value)?.[0] ?? "certify-"}${randomUUID()}`]
@@ -58,8 +58,8 @@ export function exampleEvent({ document }: Contract, type: string): Event {
 }
 
 /**
- * An event of a refund; its status follows from its type, unless `data` says otherwise. It happened some minutes ago, the later in the
- * refund's life the later, in whatever order events are sent.
+ * An event of a refund; its status follows from its type, unless `data` says otherwise. Its time is some minutes ago, and fits its
+ * place in the refund's life, in whatever order events are sent.
  */
 export function refundEvent(
   contract: Contract,

@@ -44,7 +44,7 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
   redactor.add("secret", secret);
   printed.length = 0;
   const closing = new AbortController();
-  /** Whether nothing listened at the last attempt, as while a supervisor starts the receiver again. */
+  /** Whether nothing listened at the last attempt, for example because the receiver is being restarted. */
   let isAway = false;
   let slowestMs = 0;
 
@@ -97,7 +97,7 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
     return status === null && !timedOut ? `${error}` : undefined;
   }
 
-  /** Throws `CannotRun` when nothing listens there, or every event is refused: every check would fail, for one cause. */
+  /** Throws `CannotRun` when nothing listens there, or every event is refused: every check would fail for that one cause. */
   async function requireReceiver(): Promise<void> {
     const why = await whyAway();
     if (why)
@@ -121,7 +121,7 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract) 
     /** Sends once more what was accepted before a restart, and fails if that changes something. */
     beforeRestart: undefined as (() => Promise<void>) | undefined,
     requireReceiver,
-    /** What passed only just. */
+    /** Checks that passed by a narrow margin. */
     warnings: () =>
       slowestMs > timeoutMs / 2
         ? [`the slowest response took ${(slowestMs / 1000).toFixed(1)} of ${timeoutMs / 1000} s`]
@@ -151,7 +151,7 @@ function causesOf(event: Event, secret: string): [cause: string, delivery: Deliv
   return [
     ["It uses the secret as text: decode the base64 after whsec_.", signed(secret)],
     ["It uses the text after whsec_: decode it as base64.", signed(text)],
-    ["It takes webhook-timestamp for milliseconds: it has seconds.", late],
+    ["It reads webhook-timestamp as milliseconds: it is in seconds.", late],
     ["It verifies JSON that it has written again: verify the raw body.", { body: spaced }],
   ];
 }

@@ -8,20 +8,20 @@ import { expectTaken, newWebhookId, type ReceiverKit } from "./kit.ts";
 
 const ON_RULES = "receiving-webhooks.md#rules-for-handlers";
 
-/** How often an event is sent again that a receiver has not taken while it restarts, in milliseconds. */
+/** The pause before an event is sent again to a receiver that is restarting, in milliseconds. */
 const RETRY_MS = 200;
 const RESTART_LIMIT_MS = 60_000;
 const EVENTS_BEFORE_RESTART = 5;
-/** So many equal deliveries at a moment, for so many refunds: a race is lost now and then only. */
+/** How many equal deliveries come at once, and for how many refunds: a race is lost only now and then. */
 const [AT_ONCE, AT_ONCE_ROUNDS] = [8, 3];
 
 const STATE = given<ReceiverOptions>("state");
-/** A system that stores nothing fails one check, and not all of them. */
+/** So that a system that stores nothing fails this check, and not all of them. */
 const STORED = { after: ["state.stored"] };
 const BELIEFS = { preconditions: [STATE], guide: ON_RULES, ...STORED };
 const RESTART = { preconditions: [given<ReceiverOptions>("restart"), STATE], ...STORED };
 
-/** Begins with one refund, of which events tell and about which the system is asked. */
+/** Makes up a refund, and returns what sends its events and asks the system about it. */
 async function begin(kit: ReceiverKit) {
   const { options, send, contract } = kit;
   const refund = newRefund();
@@ -43,7 +43,7 @@ async function begin(kit: ReceiverKit) {
   let toldAt = performance.now();
   return {
     refund,
-    /** Sends an event as often, at the same time. Resolves with a function that sends it again. */
+    /** Sends an event so many times at once. Resolves with a function that sends it again. */
     async tell(type: RefundEvent, times = 1) {
       const delivery = { event: refundEvent(contract, type, { refund }), webhookId: newWebhookId() };
       const deliver = async () => expectTaken(await send(delivery), "the event is valid");
@@ -59,7 +59,7 @@ async function begin(kit: ReceiverKit) {
       if (belief.status !== status)
         fail(`that your system believes ${status}, because ${because}`, describeBelief(belief));
     },
-    /** Fails if the system believes otherwise after an event than before it; `isSame` compares, unless the whole text counts. */
+    /** Fails if an event changes what the system believes. Without `isSame`, the whole texts are compared. */
     async expectSame(
       tell: () => Promise<unknown>,
       because: string,
@@ -146,7 +146,7 @@ export const storyChecks = [
         }
         const [once = "", control, ...others] = texts;
         if (once !== control)
-          throw new NotRun("--state says something else about each refund, so that two can't be compared");
+          throw new NotRun("--state prints something else for each refund, so two refunds can't be compared");
         const other = others.find((text) => text !== once);
         if (other !== undefined)
           throw new CheckFailure(
@@ -259,13 +259,13 @@ export const storyChecks = [
   ]),
 ];
 
-/** What is said of a refund, without what names it and without times. */
+/** What a system says about a refund, without its ids and without times. */
 function withoutIds(text: string, refund: object): string {
   const named = Object.values(refund).reduce((said: string, id) => said.replaceAll(String(id), "…"), text);
   return named.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{9,}/g, "…");
 }
 
-/** Sends an event until the receiver accepts it, as the service would in longer intervals. */
+/** Sends an event until the receiver accepts it, as the service would at longer intervals. */
 async function sendUntilAccepted(tell: () => Promise<unknown>): Promise<void> {
   for (const end = performance.now() + RESTART_LIMIT_MS; ; await pause(RETRY_MS)) {
     try {

@@ -21,7 +21,7 @@ const IDS = Object.fromEntries(
   ]),
 );
 
-/** As long as the prefix of a run, which replaces it when a call is sent: the calls themselves are generated only once. */
+/** Calls are generated once. When one is sent, the run's own prefix, which is as long, replaces this one. */
 const KEY_PREFIX = "conform-000000000000-";
 
 /**
@@ -73,7 +73,7 @@ export function constraintChecks({ document }: Contract): Check[] {
           sendAll(kit, requests, ({ outcomes }, exchange, name) =>
             assert(
               outcomes.includes(exchange.received.status),
-              `${outcomes.join(" or ")}, though ${name}`,
+              `${outcomes.join(" or ")}, because the document allows that ${name}`,
               exchange,
             ),
           ),

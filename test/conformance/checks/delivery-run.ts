@@ -76,7 +76,7 @@ async function openHook(
   return hook;
 }
 
-/** The refund of the failed debit comes last: when it has arrived, the others have had enough time. */
+/** The refund of the failed debit comes last: when its event has arrived, the others have had enough time. */
 async function issueEach(kit: Kit, traces: Map<unknown, string>): Promise<Node[]> {
   const { recent, processing, settled, failed } = kit.options.payments;
   const refunds: Node[] = [];
@@ -92,13 +92,13 @@ async function issueEach(kit: Kit, traces: Map<unknown, string>): Promise<Node[]
   return refunds;
 }
 
-/** How often a service is given another chance to notice a 410 before it delivers again. */
-const CHANCES = 5;
-const CHANCE_MS = 200;
+/** A service may need a moment to act on a 410: so many later events are tried, with this pause between them. */
+const MAX_TRIES = 5;
+const PAUSE_MS = 200;
 
 /**
- * Responds with 410 to every subscription of the run. Resolves with one that still gets deliveries
- * afterwards: a fresh subscription shows when a later event has gone out, and is ended as well.
+ * Responds with 410 to every subscription of the run. Resolves with one that still gets deliveries afterwards. A new subscription,
+ * which is ended as well, shows when later events have gone out.
  */
 export async function endSubscriptions(kit: Kit, run: DeliveryRun): Promise<Hook | undefined> {
   const hooks = [run.all, run.category, run.single];
@@ -110,7 +110,7 @@ export async function endSubscriptions(kit: Kit, run: DeliveryRun): Promise<Hook
   return stillSent;
 }
 
-/** Responds with 410 to the next event of each, and makes that event. Resolves with whether all have got it in time. */
+/** Makes an event, and responds to it with 410 at each hook. Resolves with whether all have got it in time. */
 async function endHooks(kit: Kit, hooks: readonly Hook[]): Promise<boolean> {
   if (hooks.length === 0) return true;
   for (const hook of hooks) hook.wanted = false;
@@ -122,14 +122,14 @@ async function endHooks(kit: Kit, hooks: readonly Hook[]): Promise<boolean> {
 
 async function findStillSent(kit: Kit, hooks: readonly Hook[], later: Hook): Promise<Hook | undefined> {
   let stillSent: Hook | undefined;
-  for (let chance = 0; chance < CHANCES; chance += 1) {
+  for (let tried = 0; tried < MAX_TRIES; tried += 1) {
     const refund = await issueFailed(kit);
     const arrived = ({ deliveries }: Hook) =>
       deliveries.some((delivery) => refundIdOf(delivery) === refund.paymentId);
     await later.until(() => arrived(later), kit.options.timeoutMs);
     stillSent = hooks.find(arrived);
     if (!stillSent) return undefined;
-    await pause(CHANCE_MS);
+    await pause(PAUSE_MS);
   }
   return stillSent;
 }
@@ -153,7 +153,7 @@ export function refundIdOf(delivery: Delivery): unknown {
 /** Members that no event has unless the response of the refund had them. */
 const NEVER_ADDED = ["errorDetails", "clientRefefenceId"];
 
-/** Whether the data of an event says the same as the request for the refund and its response. It may have new members (`x-open`). */
+/** Whether an event's data repeat the refund's request and response. New members are allowed (`x-open`). */
 export function isEventOf(refund: Node, data: unknown): boolean {
   const names = [...Object.keys(refund), ...NEVER_ADDED];
   return isNode(data) && names.every((name) => isDeepStrictEqual(data[name], refund[name]));

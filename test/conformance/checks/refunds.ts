@@ -8,7 +8,11 @@ import { rowsCheck } from "./rows.ts";
 const LARGEST = 9999999999.99;
 
 export const AMOUNT_CHECKS: Check[] = defineGroup("Amounts", WITH_TOKEN, [
-  rowsCheck("amount.accepted", "takes amounts of up to two digits after the point", ["2.4", "12.1", "D13"]),
+  rowsCheck("amount.accepted", "accepts amounts with up to two digits after the point", [
+    "2.4",
+    "12.1",
+    "D13",
+  ]),
   {
     id: "amount.cents",
     name: "holds an amount exactly: 0.07 stays 0.07",

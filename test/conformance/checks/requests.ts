@@ -30,7 +30,7 @@ const paths = defineGroup("Paths and methods", {}, [
 const access = defineGroup("Access", {}, [
   rowsCheck("access.unknown-token", "responds with 401 to an unknown token", ["9.1", "D08"]),
   {
-    ...rowsCheck("access.scheme-case", "takes the word Bearer in any case", ["D18"]),
+    ...rowsCheck("access.scheme-case", "accepts the word Bearer in any case", ["D18"]),
     preconditions: [PRECONDITIONS.token],
   },
   rowsCheck("access.scope", "responds with 403 to a token without the scope of the operation", [
@@ -141,7 +141,7 @@ export const PROBLEM_CHECKS: Check[] = defineGroup("Problems", WITH_TOKEN, [
       const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`field${index}`, 0]));
       const exchange = await issue(kit, refundOf(kit, many));
       const { length } = violationsOf(expectProblem(exchange, "INVALID_REQUEST"));
-      assert(length === 20, "400 with 20 violations of the 30 that there are", exchange);
+      assert(length === 20, "400 with 20 of the 30 violations", exchange);
     },
   },
   {
@@ -155,7 +155,11 @@ export const PROBLEM_CHECKS: Check[] = defineGroup("Problems", WITH_TOKEN, [
       const proper = instances.every(
         (instance) => typeof instance === "string" && /^urn:uuid:[0-9a-f-]{36}$/.test(instance),
       );
-      assert(proper && instances[0] !== instances[1], "another urn:uuid: in each problem's instance", second);
+      assert(
+        proper && instances[0] !== instances[1],
+        "a urn:uuid: of its own as the instance of each problem",
+        second,
+      );
     },
   },
 ]);

@@ -25,7 +25,7 @@ export const SUBSCRIPTION_CHECKS: Check[] = defineGroup("Subscriptions", WITH_TO
   ),
   {
     id: "subscription.again",
-    name: "responds to equal calls with one subscriptionKey, also at the same time, and in whichever order the names are",
+    name: "responds to equal calls with one subscriptionKey, also when they come at once, or name events in another order",
     sources: ["D26", "5.1", "D03", "8.4"],
     async run(kit) {
       const names = ["refund.terminal_failed", "refund.pending"];
@@ -59,7 +59,7 @@ export const SUBSCRIPTION_CHECKS: Check[] = defineGroup("Subscriptions", WITH_TO
   },
 ]);
 
-/** A merchant may already have 100: then the refusal is right, and the rest of the check can't be done. */
+/** Ends a check as not run when the merchant already has 100 subscriptions, because then the refusal is right. */
 export function refuseFull(status: number, expectLimit: () => void): void {
   if (status !== 409) return;
   expectLimit();

@@ -159,7 +159,7 @@ function isEmpty(list: unknown): boolean {
   return Array.isArray(list) && list.length === 0;
 }
 
-/** Values that the document allows at a location under other conditions, or in other examples. */
+/** Values that the document allows at a location, but under other conditions or in other examples. */
 function othersAt({ constraints, examples }: BodyModel, { at }: Constraint): unknown[] {
   const shown = examples.flatMap((example) =>
     instancesOf(example, at).map((pointer) => valueAt(example, pointer)),

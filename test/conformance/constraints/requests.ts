@@ -200,7 +200,7 @@ function breakingParameters(
   { value, pointer, keyword, holder, id }: Constraint,
   { in: where, name }: ParameterPart,
 ): CallChange[] {
-  // Their only bound is the size of a request's head, because malformed ones are ignored (D33).
+  // Malformed ones are ignored (D33), so only the size of a request's head limits them.
   if (where === "header") return [];
   const parameter = subject.parameters.find((one) => one.name === name && one.in === where);
   const occurrence = { value, schema: holder, current: parameter?.example, others: [] };

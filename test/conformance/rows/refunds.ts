@@ -79,7 +79,7 @@ const amountsTaken = (check: string, ...texts: string[]) =>
 const amountsRefused = (check: string, ...texts: string[]) =>
   refused(OP, "/amount/value", literals(texts), { check });
 
-/** The text of a number decides, which no validator of JSON sees. */
+/** What counts is the text of a number, which validators of JSON don't see. */
 const amounts: Row[] = [
   ...amountsTaken("amount.accepted", "0.01", "0.1", "1", "10", "10.0", "10.00", "19.99", "9999999999.99"),
   ...amountsTaken(

@@ -115,7 +115,7 @@ export function refused(
   return rowsAt(operation, pointer, values, { ...more, expected });
 }
 
-/** A 400 with a violation at each pointer. */
+/** A 400 with a violation at each of these pointers. */
 export const invalid = (...pointers: string[]) => ({ status: 400, code: "INVALID_REQUEST", pointers });
 
 /** Strings that are not well-formed; no pattern excludes them, because none would compile in every language. */
@@ -170,5 +170,5 @@ export function mismatchesOf({ expected }: Row, { status, headers: received, bod
 
 function differs(what: string, expected: unknown, found: unknown): string[] {
   const [wanted, got] = [JSON.stringify(expected), JSON.stringify(found)];
-  return wanted === got ? [] : [`${what}: ${got} for ${wanted}`];
+  return wanted === got ? [] : [`${what} is ${got}, not ${wanted}`];
 }

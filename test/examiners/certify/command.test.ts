@@ -102,7 +102,7 @@ describe("the command of the exam", { timeout: 60_000 }, () => {
     ["receiver: uses the secret as text", /responds 400 to every event\. It uses the secret as text/],
     [
       "receiver: takes seconds for milliseconds",
-      /responds 400 to every event\. It takes webhook-timestamp for mill/,
+      /responds 400 to every event\. It reads webhook-timestamp as mill/,
     ],
     [
       "receiver: verifies JSON that Python has written",

@@ -22,7 +22,7 @@ export const FAULTY_CALLS: Planted = {
   ],
   "uses up the requestKey of a refused call": ["key.free-after-refusal", usingUpKeys()],
   "shares requestKeys among merchants": ["key.of-one-merchant", sharingKeys()],
-  "takes amounts with three digits after the point": [
+  "accepts amounts with three digits after the point": [
     "amount.three-decimals",
     inText(/("value":\d+\.\d\d)\d+/, "$1"),
   ],

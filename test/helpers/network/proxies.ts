@@ -94,7 +94,7 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
     database.on("data", (chunk) => {
       if (!deaf.has(database) && !mute.has(database)) caller.write(chunk);
     });
-    // A caller that gives up is disconnected, but the database may not notice.
+    // A caller that gives up disconnects, but the database may not notice.
     caller.on("close", () => database.destroySoon());
     database.on("close", () => {
       if (!deaf.has(database) && !mute.has(database)) caller.destroySoon();

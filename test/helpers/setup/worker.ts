@@ -2,14 +2,14 @@ import { createRequire } from "node:module";
 import fc from "fast-check";
 
 /**
- * What random cases begin with where a test names no seed: the same for every run, so that a run that fails is no chance.
+ * The seed of random cases where a test names none: the same for every run, so that a failed run can be repeated.
  * `SEED=2 npx vitest run test/unit/server/domain` tries others.
  */
 fc.configureGlobal({ seed: Number(process.env.SEED ?? 20_260_101) });
 
 /*
- * For each server that starts, express-openapi-validator compiles its schema of OpenAPI documents, although `validateApiSpec:
- * false` says that it is not to validate with it. That is a quarter of the time of a start: a process of tests compiles it once.
+ * For each server that starts, express-openapi-validator compiles its schema of OpenAPI documents, even with `validateApiSpec:
+ * false`. That takes a quarter of the time of a start, so a process of tests compiles it only once.
  */
 type Options = { readonly version: string };
 type Validator = new (options: Options) => object;
@@ -21,7 +21,7 @@ const library: {
 const compiled = new Map<string, object>();
 const { OpenAPISchemaValidator: Original } = library;
 
-// Files of one worker share what they load, so that this one may run many times.
+// The test files of a worker share their modules, so this file may run many times.
 if (!Original.shared) {
   library.OpenAPISchemaValidator = class {
     static readonly shared = Original;

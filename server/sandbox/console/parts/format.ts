@@ -39,7 +39,7 @@ export const toDollars = ({ value }: { value: number }) => dollars.format(value)
 export const count = (number: number, noun: string, plural = `${noun}s`) =>
   `${number.toLocaleString("en-US")} ${number === 1 ? noun : plural}`;
 
-/** A wait in milliseconds, to the second when it is short, such as `in 4 min 59 s`. */
+/** A wait in words, to the second when it is short: `in 4 min 59 s`. */
 export function toWait(milliseconds: number): string {
   const seconds = Math.ceil(milliseconds / 1_000);
   const minutes = Math.floor(seconds / 60);
@@ -52,7 +52,7 @@ export function toWait(milliseconds: number): string {
 
 const JSON_TOKEN = /\s*("(?:[^"\\]|\\.)*"|[{[]\s*[\]}]|[{}[\],:]|[^\s"{}[\],:]+)\s*/g;
 
-/** More would fill the memory when a body is nested thousands deep. */
+/** The deepest indentation: more would fill the memory when a body is nested thousands deep. */
 const MAX_INDENT = 32;
 
 /** JSON with line breaks, and otherwise as it is written: `10.000` stays so. Any other text as it is. */
