@@ -20,7 +20,7 @@ const isWanted = (name: string) => given.length === 0 || given.includes(name);
 const limit = pLimit(2);
 const ofNpm = limit(async () => {
   if (isWanted("npm"))
-    await check("npm: the clients of six generators compile, and read each event", useGenerators);
+    await check("npm: the clients of eight generators compile, and read each event", useGenerators);
 });
 await limit.map(languages, async (language) => {
   const { name } = language;

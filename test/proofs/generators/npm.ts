@@ -9,8 +9,8 @@ type Generator = {
   readonly packages: readonly string[];
   readonly command: string;
   readonly files?: Readonly<Record<string, string>>;
-  /** The module that exports a type of each event, or `schemas` of Zod. */
-  readonly events: string;
+  /** The module that exports a type of each event, or `schemas` of Zod; undefined: it makes nothing of events. */
+  readonly events?: string;
 };
 
 const GENERATORS: Readonly<Record<string, Generator>> = {
@@ -39,6 +39,15 @@ export default { root: ".", input: { path: "openapi.yaml" }, output: { path: "ou
     command: "oazapfts --allSchemas openapi.yaml out/api.ts",
     events: "out/api",
   },
+  "rtk-query": {
+    packages: ["@rtk-query/codegen-openapi@2.2.0", "@reduxjs/toolkit@2.11.2"],
+    command: "rtk-query-codegen-openapi rtk.json",
+    files: {
+      "base.ts": `import { createApi, fetchBaseQuery } from "@reduxjs/toolkit/query";
+export const base = createApi({ baseQuery: fetchBaseQuery(), endpoints: () => ({}) });`,
+      "rtk.json": `{ "schemaFile": "openapi.yaml", "apiFile": "./base.ts", "apiImport": "base", "outputFile": "out/api.ts" }`,
+    },
+  },
   "ng-openapi-gen": {
     packages: ["ng-openapi-gen@1.1.0", "@angular/common@21.0.0", "@angular/core@21.0.0", "rxjs@7.8.2"],
     command: "ng-openapi-gen --input openapi.yaml --output out --ignoreUnusedModels false",
@@ -48,6 +57,11 @@ export default { root: ".", input: { path: "openapi.yaml" }, output: { path: "ou
     packages: ["openapi-zod-client@1.18.3", "@zodios/core@10.9.6", "zod@3.25.76", "axios@1.13.2"],
     command: "openapi-zod-client openapi.yaml -o out/api.ts --export-schemas",
     events: "out/api",
+  },
+  "openapi-typescript-codegen": {
+    packages: ["openapi-typescript-codegen@0.31.0"],
+    command: "openapi --input openapi.yaml --output out --useUnionTypes",
+    events: "out/index",
   },
 };
 
@@ -68,7 +82,7 @@ export async function useGenerators(): Promise<void> {
     await writeFile(join(folder, "openapi.yaml"), readGenerated("openapi.yaml"));
     for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
     await runShell(command, folder, env);
-    await writeFile(join(folder, "program.ts"), toProgram(events, name === "openapi-zod-client"));
+    if (events) await writeFile(join(folder, "program.ts"), toProgram(events, name === "openapi-zod-client"));
   }
   await runShell(COMPILE, clients, env);
   await runShell("node openapi-zod-client/program.ts", clients, env);
