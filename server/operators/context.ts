@@ -3,8 +3,8 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
 import type { CommandSettings } from "../config/store-settings.ts";
 import { toDomainTime } from "../domain/clock.ts";
+import { readOffset } from "../storage/clock.ts";
 import type { Database } from "../storage/database/database.ts";
-import { readOffset } from "../storage/deployment.ts";
 import type { Store } from "../storage/store.ts";
 import type { Output } from "./output.ts";
 

@@ -59,3 +59,24 @@ export async function resetMerchant(
     if (fixtures.length > 0) await insertFixtures(transaction, fixtures, now);
   });
 }
+
+/** The merchant of an access token, and its scopes (D18). */
+export type TokenGrant = { readonly merchant: string; readonly scopes: readonly string[] };
+
+/** Finds the grant of an access token by its SHA-256; the token itself is never stored. */
+export async function findToken(db: Db, tokenSha256: Uint8Array): Promise<TokenGrant | undefined> {
+  const { rows } = await sql<TokenGrant>`
+    select merchant, scopes from access_tokens where token_sha256 = ${tokenSha256}`.execute(db);
+  return rows[0];
+}
+
+/** Stores an access token. If it is stored already, its grant does not change. */
+export async function insertToken(
+  db: Db,
+  { tokenSha256, merchant, scopes }: TokenGrant & { readonly tokenSha256: Uint8Array },
+): Promise<void> {
+  await sql`
+    insert into access_tokens (token_sha256, merchant, scopes)
+    values (${tokenSha256}, ${merchant}, ${[...scopes]}::text[])
+    on conflict (token_sha256) do nothing`.execute(db);
+}

@@ -6,6 +6,18 @@ import { isUnavailable } from "./database/unavailable.ts";
 import { loadOriginals, saveRefunds } from "./payments/refunds.ts";
 import { insertFixtures } from "./sandbox-data.ts";
 
+export type Mode = "sandbox" | "production";
+
+/**
+ * The mode in which a database is used. The first server that starts on it decides it forever, because a sandbox's clock and
+ * public tokens must never meet real payments.
+ */
+export async function claimMode(db: Db, mode: Mode): Promise<Mode> {
+  await sql`insert into deployment (mode) values (${mode}) on conflict (single_row) do nothing`.execute(db);
+  const { rows } = await sql<{ mode: Mode }>`select mode from deployment`.execute(db);
+  return rows[0]?.mode ?? mode;
+}
+
 /** Texts that only a database in UTF-8 can store. */
 const ANY_TEXT = "日本 😀";
 /** No access token has this merchant. */

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Problem } from "../../client/src/types.ts";
 import type { Schemas } from "../../server/contract/document.ts";
-import { insertToken } from "../../server/storage/callers.ts";
 import type { Database } from "../../server/storage/database/database.ts";
 import type { NewPayment } from "../../server/storage/payments/payments.ts";
+import { insertToken } from "../../server/storage/sandbox-data.ts";
 import { createPayment as createRecord } from "./store-factories.ts";
 
 export type { Problem };

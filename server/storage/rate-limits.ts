@@ -1,27 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "./database/tables.ts";
 
-/** The merchant of an access token, and its scopes (D18). */
-export type TokenGrant = { readonly merchant: string; readonly scopes: readonly string[] };
-
-/** Finds the grant of an access token by its SHA-256; the token itself is never stored. */
-export async function findToken(db: Db, tokenSha256: Uint8Array): Promise<TokenGrant | undefined> {
-  const { rows } = await sql<TokenGrant>`
-    select merchant, scopes from access_tokens where token_sha256 = ${tokenSha256}`.execute(db);
-  return rows[0];
-}
-
-/** Stores an access token. If it is stored already, its grant does not change. */
-export async function insertToken(
-  db: Db,
-  { tokenSha256, merchant, scopes }: TokenGrant & { readonly tokenSha256: Uint8Array },
-): Promise<void> {
-  await sql`
-    insert into access_tokens (token_sha256, merchant, scopes)
-    values (${tokenSha256}, ${merchant}, ${[...scopes]}::text[])
-    on conflict (token_sha256) do nothing`.execute(db);
-}
-
 /** The servers whose unreported calls a bucket remembers; each lets through a tenth of a second's calls, or one. */
 const MAX_SERVERS = 80;
 

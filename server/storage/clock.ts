@@ -1,18 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "./database/tables.ts";
 
-export type Mode = "sandbox" | "production";
-
-/**
- * The mode in which a database is used. The first server that starts on it decides it forever, because a sandbox's clock and
- * public tokens must never meet real payments.
- */
-export async function claimMode(db: Db, mode: Mode): Promise<Mode> {
-  await sql`insert into deployment (mode) values (${mode}) on conflict (single_row) do nothing`.execute(db);
-  const { rows } = await sql<{ mode: Mode }>`select mode from deployment`.execute(db);
-  return rows[0]?.mode ?? mode;
-}
-
 export type Advance =
   | { readonly kind: "advanced"; readonly offsetMs: number }
   | { readonly kind: "backwards" };
