@@ -53,10 +53,18 @@ export async function tryRefund(db: Db): Promise<void> {
 async function issueWithin(db: Db): Promise<boolean> {
   const key = { merchant: MERCHANT, paymentId: createPaymentId() };
   const now = new Date();
-  const { rows } = await sql<{ may: boolean; encoding: string }>`
+  const { rows } = await sql<{ may: boolean; encoding: string; unlogged: string | null }>`
     select has_column_privilege('payments', 'settled_at', 'insert') as may,
-      current_setting('server_encoding') as encoding`.execute(db);
-  const { may = false, encoding = "" } = rows[0] ?? {};
+      current_setting('server_encoding') as encoding,
+      (select min(relname::text) from pg_class where relpersistence = 'u' and relkind = 'r' and relname <> 'rate_limits'
+        and relnamespace = (select relnamespace from pg_class where oid = 'payments'::regclass)) as unlogged`.execute(
+    db,
+  );
+  const { may = false, encoding = "", unlogged = null } = rows[0] ?? {};
+  if (unlogged !== null)
+    throw new StoreStartError(
+      `A crash of PostgreSQL would empty the table ${unlogged}, which is unlogged: alter table ${unlogged} set logged`,
+    );
   if (encoding !== "UTF8")
     throw new StoreStartError(
       `The database is in ${encoding}, which can't store every text that calls may send: name one in DATABASE_URL that was created with encoding 'UTF8'.`,

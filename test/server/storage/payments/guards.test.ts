@@ -264,6 +264,15 @@ test("a server starts only where the database adds up refunds", async () => {
   await production.start();
 });
 
+test("a server starts only where a crash of PostgreSQL empties none of its tables", async () => {
+  await using production = await startProduction();
+  await runStatement(production.url, "alter table payouts set unlogged");
+
+  await expect(production.start()).rejects.toThrow(/empty the table payouts, .* set logged$/);
+  await runStatement(production.url, "alter table payouts set logged");
+  await production.start();
+});
+
 test("settings of a role or a database that switch triggers off or change the meaning of statements change no refund", async () => {
   await using production = await startProduction();
   const { url } = production;
