@@ -32,7 +32,8 @@ const ADD = "add `x-source` with the clauses of the interface or the decisions t
 /**
  * Holds every element of the contract to a source that exists (D00): operations, parameters, request bodies, responses, headers,
  * properties, values of enumerations and transitions. And holds every clause of the interface to an answer: an element that names
- * it, or below its heading a comment with the decision that answers it, or with the reason why nothing has to.
+ * it, or below its heading a comment with the decision that answers it, or with the reason why nothing has to. And every decision
+ * has to be named by one of these.
  */
 export function createSourceRule(folder: string): Rule<Options> {
   return ({
@@ -41,8 +42,8 @@ export function createSourceRule(folder: string): Rule<Options> {
     answersInterface = false,
   }) => {
     const text = readFileSync(resolve(folder, clauses), "utf8");
-    const decided: string[] =
-      readFileSync(resolve(folder, decisions), "utf8").match(/(?<=^### )D\d{2}[a-z]?(?= )/gm) ?? [];
+    const decisionText = readFileSync(resolve(folder, decisions), "utf8");
+    const decided: string[] = decisionText.match(/(?<=^### )D\d{2}[a-z]?(?= )/gm) ?? [];
     const twice = decided.filter((id, index) => decided.indexOf(id) < index);
     const ids: Ids = {
       specified: new Set(text.match(/(?<=^### )\d+\.\d+(?= )/gm)),
@@ -85,7 +86,9 @@ export function createSourceRule(folder: string): Rule<Options> {
         leave(_root, ctx) {
           for (const id of twice)
             ctx.report({ message: `Two decisions are ${id}: give the later one the next number.` });
-          if (answersInterface) for (const message of unanswered(text, clauses, ids)) ctx.report({ message });
+          if (!answersInterface) return;
+          for (const message of unanswered(text, clauses, ids)) ctx.report({ message });
+          for (const message of unnamed(decisionText, text, ids)) ctx.report({ message });
         },
       },
     };
@@ -186,4 +189,18 @@ function unanswered(text: string, file: string, { named, decided }: Ids): string
       unknown.length > 0 ? `names ${unknown.join(", ")}, which does not exist` : "is answered by nothing";
     return `Clause ${clause} ${title} ${problem}: name it in an \`x-source\` of the contract, or write \`<!-- decided: Dnn -->\` below its heading in ${file}.`;
   });
+}
+
+/** The decisions that neither the contract nor a clause names, unless a comment says that they are about the whole contract. */
+function unnamed(decisions: string, clauses: string, { named, decided }: Ids): string[] {
+  const answers = (clauses.match(/(?<=<!-- decided: ).+?(?= -->)/g) ?? []).flatMap((list) =>
+    list.split(", "),
+  );
+  const general = decisions.match(/(?<=^### )D\d{2}[a-z]?(?= .*\n<!-- general -->)/gm) ?? [];
+  return [...decided]
+    .filter((id) => ![...named, ...answers, ...general].includes(id))
+    .map(
+      (id) =>
+        `Nothing names ${id}: name it in an \`x-source\`, or write \`<!-- general -->\` below its heading.`,
+    );
 }
