@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import type { TestContext } from "vitest";
 
@@ -35,13 +36,8 @@ function toText(figures: Figures): string {
 
 /** Random numbers from 0 up to 1, the same for the same test on each run. */
 export function createRandom(test: string): () => number {
-  let state = [...test].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619), SEED);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  let drawn = 0;
+  return () => hash("sha256", `${SEED} ${test} ${drawn++}`, "buffer").readUInt32BE() / 2 ** 32;
 }
 
 /** A share of all rounds for longer tests, at least one. */
