@@ -26,11 +26,6 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
 /** The value of `--seed`: the same seed makes the same random choices again. */
 export const seedNumber = wholeNumber(0, 999_999_999);
 
-/** Collects the values of an option that may be given several times. */
-export function collect(text: string, before: readonly string[]): readonly string[] {
-  return [...before, text];
-}
-
 export function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1000).toFixed(1)} s`;
 }

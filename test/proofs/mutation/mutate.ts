@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { collect, defineProof } from "../../../scripts/command/command.ts";
+import { defineProof } from "../../../scripts/command/command.ts";
 import { EQUIVALENTS } from "./equivalents.ts";
 import type { Choice, MutationReport } from "./run-mutants.ts";
 
@@ -16,7 +16,7 @@ if (first === "--code") {
   [process.exitCode] = await once(spawn("npx", args, { stdio: "inherit" }), "close");
 } else {
   const { only } = defineProof("mutation")
-    .option("--only <text>", "make the mutants whose name holds the text; repeatable", collect, [])
+    .option("--only <texts...>", "make only the mutants whose names hold one of these texts", [])
     .parse()
     .opts();
   printReports(await Promise.all([0, 1].map((half) => runHalf({ only, half }))), only.length === 0);
