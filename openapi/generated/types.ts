@@ -1316,7 +1316,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description What is left of your quota, such as `"merchant";r=99;t=1`. Sent when a rate limit is on. A refund counts once for each four of your subscriptions.
+         * @description What is left of your quota, such as `"merchant";r=99;t=1`. Sent when a rate limit is on. A refund counts once for each of your subscriptions to its events, at least once.
          * @example "merchant";r=99;t=1
          */
         RateLimit: string;

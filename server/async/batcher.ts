@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import DataLoader from "dataloader";
 import pLimit from "p-limit";
 
@@ -7,6 +7,8 @@ export type BatcherOptions<Item, Result> = {
   readonly maxBatchSize?: number;
   /** Does the work of an item after a run for several has failed; by default a run of its own. */
   readonly runAlone?: (item: Item) => Promise<Result>;
+  /** Whether to rest after each run for as long as it took, so that other work has half of the time. */
+  readonly rests?: boolean;
   /** Whether an error means that a run was abandoned early; then even the only item of a run is run again. */
   readonly isAbandoned?: (error: unknown) => boolean;
 };
@@ -33,7 +35,7 @@ export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   options: BatcherOptions<Item, Result> = {},
 ): AddToBatch<Item, Result> {
-  const { maxBatchSize = 200, isAbandoned = () => false } = options;
+  const { maxBatchSize = 200, rests = false, isAbandoned = () => false } = options;
   const { runAlone = async (item) => (await run([item]))[0] as Result } = options;
   const limit = pLimit(1);
   /** The run that was begun last; it never rejects. */
@@ -66,8 +68,10 @@ export function createBatcher<Item, Result>(
   async function start(dispatch: () => void): Promise<void> {
     // The embedded store works in this thread, so items can be added only between its statements.
     await setImmediate();
+    const startedMs = performance.now();
     dispatch();
     await begun;
+    if (rests) await setTimeout(performance.now() - startedMs);
   }
 
   const loader = new DataLoader(runBatch, {

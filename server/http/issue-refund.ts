@@ -12,14 +12,14 @@ import type { RefundQueue } from "../storage/payments/refund-queue.ts";
 /** How often a request is decided again because other requests changed the payment, before it is refused. */
 const MAX_DECISIONS = 20;
 
-/** A call covers this many deliveries; a refund with more of them counts as several calls. */
-const DELIVERIES_OF_CALL = 4;
+/** A refund with more deliveries than this would hold up those that share its statement. */
+const FEW_DELIVERIES = 8;
 
 /**
  * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have, 403 when money
  * would move while the merchant's refunds are held (D35). Throws `UNAVAILABLE` when the payment changes faster than a decision about
  * it can be saved.
- * @param charge counts a refund with many deliveries as further calls of its merchant (D27); returns 0, or the milliseconds to wait. It
+ * @param charge counts each delivery after the first as a further call of the merchant (D27); returns 0, or the milliseconds to wait. It
  *   is called before the refund is saved, because calls under way together would all be saved otherwise.
  */
 export function issueRefund(
@@ -39,7 +39,7 @@ export function issueRefund(
       const refund = original && decide(request, original, at);
       const isHeld = held && refund?.decision.paymentStatus === "AUTHORIZED";
       if (refund && !isHeld) {
-        const further = Math.max(0, Math.ceil(receivers / DELIVERIES_OF_CALL) - 1);
+        const further = Math.max(0, receivers - 1);
         const waitMs = charge(merchant, further);
         if (waitMs > 0) {
           const headers = { "Retry-After": `${Math.ceil(waitMs / 1000)}` };
@@ -47,7 +47,7 @@ export function issueRefund(
         }
         let isSaved = false;
         try {
-          isSaved = await store.saveRefund(refund, { timeLimit, isWide: further > 0 });
+          isSaved = await store.saveRefund(refund, { timeLimit, isWide: receivers > FEW_DELIVERIES });
         } finally {
           if (!isSaved) charge(merchant, -further); // also when the call gets 503
         }

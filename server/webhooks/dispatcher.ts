@@ -26,7 +26,7 @@ type DispatcherParts = {
 };
 
 /** The longest pause between two runs that `wake` starts, in milliseconds. Calls of `wake` within it share a run. */
-const MAX_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 100;
 
 /** After this many wakes there is no pause. A smaller number would make the embedded store claim too often. */
 const WAKES_WITHOUT_PAUSE = 32;

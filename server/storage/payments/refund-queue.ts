@@ -26,8 +26,8 @@ export type RefundQueue = {
 /** `isWide`: whether many deliveries are written with it. */
 type SaveOptions = { readonly timeLimit?: TimeLimit; readonly isWide?: boolean };
 
-/** Refunds with many deliveries share fewer statements, and none with those of other merchants, which would wait for their deliveries. */
-const WIDE_BATCH_SIZE = 2;
+/** A refund with many deliveries shares no statement, and all of them have at most half of the time, because other refunds wait for them. */
+const WIDE_BATCH = { maxBatchSize: 1, rests: true } as const;
 
 const BATCH = { maxBatchSize: 128 } as const;
 
@@ -85,7 +85,7 @@ export function createRefundQueue(statements: RefundStatements): RefundQueue {
   };
   const alone = { runAlone: saveLocked, isAbandoned: isLockTimeout };
   const save = createBatcher(saveTogether, { ...BATCH, ...alone });
-  const saveWide = createBatcher(saveTogether, { maxBatchSize: WIDE_BATCH_SIZE, ...alone });
+  const saveWide = createBatcher(saveTogether, { ...WIDE_BATCH, ...alone });
 
   return {
     refundsWaiting: () => locked.count(),

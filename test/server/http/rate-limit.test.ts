@@ -60,11 +60,11 @@ describe.each(engines)("the rate limit on %s", (engine) => {
     expect(await statuses(token)).toEqual(new Set([406, 429]));
   });
 
-  test("counts a refund with many receivers as several calls, unless it can't be saved", async () => {
+  test("counts a refund as one call for each of its receivers, unless it can't be saved", async () => {
     const { merchant, token } = await createMerchant(server);
     const paymentId = await createPayment(server, { merchant });
     const { db } = server.database;
-    for (let count = 0; count < 20; count += 1) await createSubscription(db, merchant);
+    for (let count = 0; count < 4; count += 1) await createSubscription(db, merchant);
     await sql`alter table events rename to elsewhere`.execute(db);
     const failed = await call(token, refundOf(paymentId));
     await sql`alter table elsewhere rename to events`.execute(db);

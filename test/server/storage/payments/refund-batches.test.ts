@@ -111,14 +111,16 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     const { sizes, ...store } = openQueue(db);
     const merchant = newMerchant();
     const refunds = await decideAll(db, await createPayments(db, 4, merchant));
-    const [first, ...others] = refunds as [NewRefund, ...NewRefund[]];
+    const [first, wide, ...others] = refunds as [NewRefund, NewRefund, ...NewRefund[]];
 
     const refused = { ...first, amountCents: 0 };
-    const results = await Promise.allSettled([refused, ...others].map((refund) => store.saveRefund(refund)));
+    const results = await Promise.allSettled(
+      [refused, wide, ...others].map((refund) => store.saveRefund(refund, { isWide: refund === wide })),
+    );
 
     const outcomes = results.map((result) => (result.status === "fulfilled" ? result.value : "refused"));
     expect(outcomes).toEqual(["refused", true, true, true]);
-    expect(sizes).toEqual([4, 1, 1, 1, 1]);
+    expect(sizes.sort()).toEqual([1, 1, 1, 1, 3]); // one with many deliveries shares no statement
     expect(await allRefunds(db, merchant)).toHaveLength(3);
   });
 
