@@ -21,8 +21,8 @@ export function refutesByParts(refutes: Refutes, { parts: [first, second, ...oth
   const [sub, opposite] = (isSchema(first) ? [first, second] : [second, first]) as [Term, Term];
   const sup = opposite?.parts?.[0] as Term | undefined;
   if (others.length > 0 || !isSchema(sub) || opposite?.is !== "not" || !isNode(sup?.of)) return undefined;
-  const isWithin = (one: unknown, other: unknown, isGoal = sup.is === "goal") =>
-    one === other || refutes(all([fulfils(one), not(fulfils(other, isGoal))]));
+  const isWithin = (one: unknown, other: unknown, isExpected = sup.is === "expected") =>
+    one === other || refutes(all([fulfils(one), not(fulfils(other, isExpected))]));
   const [old, now] = [sub.of, sup.of] as [Node, Node];
   const keywords = Object.keys({ ...old, ...now }).filter((one) => !UNLIMITING.includes(one));
   const isByPart = (one: string) => BY_PART.includes(one) || (keywords.length === 1 && ALONE.includes(one));

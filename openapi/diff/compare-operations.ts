@@ -30,7 +30,8 @@ const RATES: Readonly<Record<string, Rate>> = {
 const MEANT: Readonly<Record<string, (part: Part) => unknown>> = {
   style: styleOf,
   explode: styleOf,
-  contentType: contentTypesOf,
+  // What fields of text have when nothing is said; that of others is only assumed to be another one.
+  contentType: ({ value }) => String(memberOf(value, "contentType") ?? "text/plain").split(/, */),
   flows: ({ value }) => Object.keys(memberOf(value, "flows") ?? {}),
   // A parameter with another name is another one, or one of a path.
   name: ({ pointer, value }) => pointer.includes("/securitySchemes/") && memberOf(value, "name"),
@@ -190,15 +191,6 @@ function parametersOf(operation: Part, item: Part): Map<string, Part> {
   return new Map(keyed.filter(([key]) => !/^header (accept|content-type|authorization)$/.test(key)));
 }
 
-/** The media types that a field may have; without `contentType`, its schema says so. */
-function contentTypesOf({ documents, pointer, value }: Part): string[] {
-  const field = locate(documents, pointer.replace(/\/encoding\/(?=[^/]*$)/, "/schema/properties/"))?.value;
-  const isObject = [field, memberOf(field, "items")].some((one) => memberOf(one, "type") === "object");
-  return String(memberOf(value, "contentType") ?? (isObject ? "application/json" : "text/plain")).split(
-    /, */,
-  );
-}
-
 /** How values are written. */
 function styleOf({ value, pointer }: Part): string {
   const { in: holder, explode, style: said } = (value ?? {}) as Node;
@@ -222,11 +214,11 @@ function compareSecurity(pair: Pair, use: Use): Found[] {
   const suffices = (ways: Node[]) => (shown: Node) =>
     ways.some((way) => membersOf(way).every(([name, scopes]) => includes(memberOf(shown, name), scopes)));
   const [grows, shrinks] = [before.every(suffices(after)), after.every(suffices(before))];
-  const [at, what] = [`${pair[1].pointer}/security`, `security ${describeChange(before, after)}`];
+  const [at, effect] = [`${pair[1].pointer}/security`, grows ? "loosened" : "tightened"] as const;
   const used = [...new Set(before.flatMap((way) => Object.keys(way)))];
   const schemes = used.map((name) => inside(roots, "components", "securitySchemes", name));
   return [
-    ...(grows && shrinks ? [] : [finding(at, use, grows ? "loosened" : "tightened", what)]),
+    ...(grows && shrinks ? [] : [finding(at, use, effect, `security ${describeChange(before, after)}`)]),
     ...schemes.flatMap((scheme) => (scheme[1].value ? compareMembers(scheme, use) : [])),
   ];
 }

@@ -234,19 +234,11 @@ const isClosed = ({ schema }: Located) =>
 
 /** Branches are paired by the name that refers to them, or else by their order. */
 function compareBranches(own: Comparison, around: Around, [old, now]: readonly [Said, Said]): Pair[] {
-  const [was, is] = [old, now].map(({ holder, keyword }) => listed(holder, keyword)) as [
-    Located[],
-    Located[],
-  ];
+  const [was = [], is = []] = [old, now].map(({ holder, keyword }) => listed(holder, keyword));
+  const within = (side: 0 | 1, branch: Located): Located => ({ ...branch, outer: around[side] });
   const nameOf = (branch: Located) => (follow(branch) === branch ? "" : nameAt(follow(branch).pointer));
   return unequal(was, is, nameOf).flatMap(([one, other]): Pair[] => {
-    if (one && other)
-      return [
-        [
-          { ...one, outer: around[0] },
-          { ...other, outer: around[1] },
-        ],
-      ];
+    if (one && other) return [[within(0, one), within(1, other)]];
     const branch = (one ?? other) as Located;
     const what = `${now.keyword}: ${nameOf(branch) || nameAt(branch.pointer)} ${one ? "removed" : "added"}`;
     reportEffect(own, now.pointer, what, old.schema, now.schema);

@@ -48,7 +48,7 @@ export function isImpossible(formula: Formula): boolean {
     const isLeft = (type: Type) => !casesOf(refutes, type, one, budget).next().done;
     const isRefuted = verdicts.has(one) || (refutesByParts(refutes, one) ?? !TYPES.some(isLeft));
     left -= COST.formula - budget.left;
-    if (left < 0) return false;
+    if (left < 0) return !verdicts.set(formula as Term, false);
     if (isRefuted) continue;
     verdicts.set(one, false);
     for (const user of users.get(one) ?? []) open.add(user);
@@ -57,17 +57,22 @@ export function isImpossible(formula: Formula): boolean {
   return ask(formula);
 }
 
-/** What is known of a value of a type: facts, choices that are open, and opposites of `parts`, for which a part has to exist. */
+/** What is known of a value of a type: facts, choices between formulas, and opposites of `parts`, which each need a part. */
 export type Case = {
   readonly type: Type;
   readonly facts: Set<Term>;
-  open: (readonly Formula[])[];
-  readonly later: Term[];
+  /** The facts by their kind, once somebody asked. */
+  kinds?: Map<string, Term[]> | undefined;
+  choices: (readonly Formula[])[];
+  readonly needed: Term[];
   readonly refutes: Refutes;
   /** How many facts may still be looked at. */
   readonly budget: { left: number };
 };
-const factsOf = ({ facts }: Case, kind: string) => [...facts].filter(({ is }) => is === kind);
+function factsOf(own: Case, kind: string): readonly Term[] {
+  own.kinds ??= Map.groupBy(own.facts, ({ is }) => is);
+  return own.kinds.get(kind) ?? [];
+}
 
 const isKnown = ({ facts }: Case, formula: Formula) =>
   typeof formula === "boolean" ? formula : facts.has(formula);
@@ -76,16 +81,17 @@ const isKnown = ({ facts }: Case, formula: Formula) =>
 function assume(own: Case, formula: Formula): boolean {
   if (typeof formula === "boolean") return formula;
   const { is, of, parts } = formula;
-  if (is === "promise") return assume(own, part(of as string, parts[0] as Formula));
+  if (is === "expectedField") return assume(own, part(of as string, parts[0] as Formula));
   if (is === "all") return parts.every((one) => assume(own, one));
-  if (is === "any") return own.open.push(parts) > 0;
+  if (is === "any") return own.choices.push(parts) > 0;
   if (isKnown(own, not(formula))) return false;
   if (isKnown(own, formula)) return true;
   own.facts.add(formula);
+  own.kinds = undefined;
   const told = is === "not" ? (parts[0] as Term) : formula;
-  if (is === "not" && told.is === "parts") own.later.push(told);
-  if (told.is !== "schema" && told.is !== "goal") return true;
-  // As the goal of a proof, a schema says the same.
+  if (is === "not" && told.is === "parts") own.needed.push(told);
+  if (told.is !== "schema" && told.is !== "expected") return true;
+  // Whether it is expected or not, a schema says the same.
   const twin = fulfils(told.of, told.is === "schema") as Term;
   own.facts.add(is === "not" ? (not(twin) as Term) : twin);
   return assume(own, translate(told, own.type, is !== "not"));
@@ -98,23 +104,23 @@ export function* casesOf(
   formula: Formula,
   budget = { left: COST.formula },
 ): Generator<Case> {
-  const start: Case = { type, facts: new Set(), open: [], later: [], refutes, budget };
+  const start: Case = { type, facts: new Set(), choices: [], needed: [], refutes, budget };
   if (assume(start, formula)) yield* split(start);
 }
 
 function* split(own: Case): Generator<Case> {
-  const live = own.open
+  const live = own.choices
     .filter((choice) => !choice.some((one) => isKnown(own, one)))
     .map((choice) => choice.filter((one) => !isKnown(own, not(one))))
     .toSorted((one, other) => one.length - other.length);
-  own.open = live;
+  own.choices = live;
   if (live[0]?.length === 0 || contradicts(own)) return;
-  const choice = live[0] ?? (own.later[0] && placesOf(own, own.later[0]));
-  own.budget.left -= own.facts.size;
+  const choice = live[0] ?? (own.needed[0] && placesOf(own, own.needed[0]));
+  own.budget.left -= own.facts.size + live.length;
   if (choice === undefined || own.budget.left < 0) return yield own;
   for (const one of choice) {
-    const later = own.later.slice(live[0] ? 0 : 1);
-    const next = { ...own, facts: new Set(own.facts), open: live.slice(1), later };
+    const needed = own.needed.slice(live[0] ? 0 : 1);
+    const next = { ...own, facts: new Set(own.facts), kinds: undefined, choices: live.slice(1), needed };
     if (assume(next, one)) yield* split(next);
   }
 }
@@ -190,7 +196,7 @@ function placesOf(own: Case, { parts: [keys = true, formula = true] }: Term): Fo
 
 /** What is said of a part. */
 export const saidOf = (own: Case, key: Key): Formula[] =>
-  ["part", "broken", "parts"].flatMap((kind) =>
+  ["part", "unexpectedField", "parts"].flatMap((kind) =>
     factsOf(own, kind).flatMap(({ of, parts: [first = true, second = true] }) => {
       if (kind === "parts") return isOf(own, key, first) ? [second] : [];
       return of === key ? [kind === "part" ? first : not(first)] : [];
@@ -212,13 +218,13 @@ function contradictsParts(own: Case): boolean {
     return isLacking || sure.length > one.max || counts.some(isMore);
   });
   if (isMiscounted) return true;
-  const isClosed = [...own.facts].some(({ is }) => is === "parts");
-  if (own.open.length > 0 || isClosed || settings(own, "described").length === 0) return false;
+  const isClosed = factsOf(own, "parts").length > 0;
+  if (own.choices.length > 0 || isClosed || settings(own, "sendsDeclared").length === 0) return false;
   // Undeclared fields are taken as never sent, so only forbidding one breaks anybody.
   const declared = settings(own, "has", "part");
-  const isUndeclared = ({ is, of, parts: [formula = true] }: Term) =>
-    is === "broken" && !declared.includes(of) && !isImpossible(formula);
-  return [...own.facts].some(isUndeclared);
+  return factsOf(own, "unexpectedField").some(
+    ({ of, parts: [formula = true] }) => !declared.includes(of) && !isImpossible(formula),
+  );
 }
 
 const STRING = fulfils({ type: "string" });
@@ -235,9 +241,9 @@ const listedIn = (formula: Formula): readonly Key[] => {
 };
 /** The keys that anything known tells from others. */
 function mentioned(own: Case): Key[] {
-  const several = [...factsOf(own, "parts"), ...own.later];
+  const several = [...factsOf(own, "parts"), ...own.needed];
   const listed = several.flatMap(({ parts: [keys = true] }) => listedIn(keys));
-  return [...new Set([...settings<Key>(own, "has", "part", "broken"), ...listed])];
+  return [...new Set([...settings<Key>(own, "has", "part", "unexpectedField"), ...listed])];
 }
 export const furtherIndex = (own: Case) => Math.max(-1, ...mentioned(own).map(Number)) + 1;
 
@@ -252,7 +258,7 @@ export const countsOf = (own: Case) =>
 /** The size that the value has to have. */
 export const leastSize = (own: Case) =>
   Math.max(least(own, "minSize"), presentNames(own).length, ...countsOf(own).map(({ min }) => min));
-const presentNames = (own: Case) => [...new Set(settings<Key>(own, "has", "broken"))];
+const presentNames = (own: Case) => [...new Set(settings<Key>(own, "has", "unexpectedField"))];
 /** The keys that the value has to have; of further items, only the first. */
 export const presentKeys = (own: Case, size = leastSize(own)): Key[] =>
   own.type === "object"

@@ -27,8 +27,9 @@ export function toDocuments(base: unknown, revision: unknown, names = ["before",
   const [before, after] = [base, revision].map((written) =>
     String(memberOf(written, "openapi")).startsWith("3.0") ? toOpenApi31(written) : written,
   );
-  const changed = changedTargets(before, after);
-  const text = JSON.stringify(after).replaceAll(REFERENCE, (whole, to) =>
+  const [old = "", now = ""] = [before, after].map((document) => JSON.stringify(document));
+  const changed = changedTargets(before, after, targetsIn(old + now));
+  const text = now.replaceAll(REFERENCE, (whole, to) =>
     changed.has(to) ? `"$ref":"#${AFTER}${to}"` : whole,
   );
   const root = { ...(before as Node), [AFTER.slice(1)]: changed.size > 0 ? JSON.parse(text) : after };
@@ -39,11 +40,10 @@ const REFERENCE = /"\$ref":"#([^"]*)"/g;
 const targetsIn = (text = "") => Array.from(text.matchAll(REFERENCE), ([, to = ""]) => to);
 
 /** Pointers that are referred to, if what is there differs, or refers to such. */
-function changedTargets(before: unknown, after: unknown): Set<string> {
+function changedTargets(before: unknown, after: unknown, targets: readonly string[]): Set<string> {
   const sources = [before, after].map((root): Source => ({ root, found: new Map() }));
-  const users = new Map<string, Set<string>>();
+  const users = new Map(targets.map((to) => [to, new Set<string>()]));
   const changed = new Set<string>();
-  for (const to of targetsIn(JSON.stringify([before, after]))) users.set(to, new Set());
   for (const to of users.keys()) {
     const [old, now] = sources.map((source) =>
       JSON.stringify(locate(source, targetOf({ $ref: `#${to}` }) ?? "")?.value),

@@ -4,9 +4,11 @@ import { idOf, textOf, unify } from "./read-schema.ts";
 
 /**
  * True, false, or a term: a keyword with its value in `of`, such as `minLength` 3; `all`, `any` or `not` of its `parts`; `schema`, for
- * which the value is valid (`goal` for the one to be proven); or what it says of the value's own parts: `has` one with a key, the
- * `part` with a key is so if there is one, and so are all `parts` whose keys are so. A declared field of the goal is a `promise`, or is
- * `broken`. In a `described` object, undeclared fields are never sent. A key may be a formula, for a name that nothing mentions.
+ * which the value is valid; or what it says of the value's own parts: `has` one with a key, the `part` with a key is so if there is
+ * one, and so are all `parts` whose keys are so. A key may be a formula, for a name that nothing mentions.
+ *
+ * The schema that is to be proven is `expected`, and its declared fields are `expectedField` and, when invalid, `unexpectedField`. The
+ * other schema `sendsDeclared` fields, and no others, unless it says that it may.
  */
 export type Formula = boolean | Term;
 export type Term = { readonly is: string; readonly of?: unknown; readonly parts: readonly Formula[] };
@@ -28,8 +30,8 @@ function joined(is: string, parts: readonly Formula[], neutral: boolean): Formul
   return own.length < 2 ? (own[0] ?? neutral) : term(is, undefined, ...own);
 }
 
-export const fulfils = (schema: unknown = true, isGoal = false): Formula =>
-  isNode(schema) ? term(isGoal ? "goal" : "schema", unify(schema)) : schema !== false;
+export const fulfils = (schema: unknown = true, isExpected = false): Formula =>
+  isNode(schema) ? term(isExpected ? "expected" : "schema", unify(schema)) : schema !== false;
 export const values = (list: readonly unknown[]): Formula => list.length > 0 && term("values", list);
 export const has = (key: Key) => (typeof key === "number" ? term("minSize", key + 1) : term("has", key));
 export const part = (key: Key, formula: Formula) => term("part", key, formula);
@@ -70,7 +72,7 @@ const OPPOSITES: Readonly<Record<string, (opposed: Opposed) => Formula>> = {
   has: ({ of }) => part(of, false),
   part: ({ of, parts: [formula] }) =>
     formula === false ? has(of) : all([has(of), part(of, not(formula)), formula !== true]),
-  promise: ({ of, parts: [formula] }) => formula !== true && term("broken", of, formula),
+  expectedField: ({ of, parts: [formula] }) => formula !== true && term("unexpectedField", of, formula),
   count: ({ of: { min, max }, parts: [formula] }: Opposed & { readonly of: Count }) =>
     any([min > 0 && counted(formula, 0, min - 1), max < Infinity && counted(formula, max + 1)]),
 };

@@ -20,7 +20,7 @@ function isAbout(keyword: string, type: Type): boolean {
 type Whole = {
   readonly node: Node;
   readonly type: Type;
-  readonly isGoal: boolean;
+  readonly isExpected: boolean;
   /** Whether the schema is taken to hold: then its formula may say less than it does, and otherwise more. */
   readonly isTrue: boolean;
   readonly is: (schema: unknown) => Formula;
@@ -36,16 +36,19 @@ const KEYWORDS: Readonly<Record<string, (value: never, whole: Whole) => Formula>
   allOf: (schemas: unknown[], { is }) => all(schemas.map(is)),
   anyOf: (schemas: unknown[], { is }) => any(schemas.map(is)),
   oneOf: (schemas: unknown[], { is }) => {
-    const pairs = schemas.flatMap((one, index) => schemas.slice(index + 1).map((other) => [one, other]));
-    return all([any(schemas.map(is)), ...pairs.map((pair) => any(pair.map((one) => not(is(one)))))]);
+    const branches = schemas.map(is);
+    const isLast = branches.map((one, at) => any([not(one), all(branches.slice(at + 1).map(not))]));
+    return all([any(branches), ...isLast]);
   },
   if: (condition, { node, is }) =>
     all([any([not(is(condition)), is(node.then)]), any([is(condition), is(node.else)])]),
 
   required: (names: string[]) => all(names.map(has)),
-  properties: (schemas, { node, is, isGoal, isTrue }) => {
-    const own = membersOf(schemas).map(([name, one]) => term(isGoal ? "promise" : "part", name, is(one)));
-    return all([...own, isTrue && !isGoal && node.type === "object" ? term("described") : true]);
+  properties: (schemas, { node, is, isExpected, isTrue }) => {
+    const own = membersOf(schemas).map(([name, one]) =>
+      term(isExpected ? "expectedField" : "part", name, is(one)),
+    );
+    return all([...own, isTrue && !isExpected && node.type === "object" ? term("sendsDeclared") : true]);
   },
   patternProperties: (schemas, { is }) =>
     all(membersOf(schemas).map(([pattern, one]) => parts(term("pattern", pattern), is(one)))),
@@ -134,8 +137,8 @@ const translated = new Map<string, Formula>();
 /** What follows for values of a type from a schema, or from its opposite. */
 export function translate(schema: Term, type: Type, isTrue: boolean): Formula {
   const key = `${idOf(schema)} ${type} ${isTrue}`;
-  const [node, isGoal] = [schema.of as Node, schema.is === "goal"];
-  const whole = { node, type, isGoal, isTrue, is: (one: unknown) => fulfils(one, isGoal) };
+  const [node, isExpected] = [schema.of as Node, schema.is === "expected"];
+  const whole = { node, type, isExpected, isTrue, is: (one: unknown) => fulfils(one, isExpected) };
   const say = (keyword: string): Formula => {
     if (!isAbout(keyword, type)) return true;
     const same = EXTENSIONS[keyword]?.toSchema?.(node[keyword] as never);
