@@ -9,6 +9,11 @@ import {
   type StoreSettings,
 } from "./store-settings.ts";
 
+/*
+ * All settings of a server, read from its environment by `readConfig`; `settings.env` explains each. First the limit of connections,
+ * whose default depends on the machine.
+ */
+
 /** Descriptors that are kept for the database, deliveries, the issuer, files and the log; at most half of all. */
 const KEPT_DESCRIPTORS = 1_024;
 /** Far more than replicas behind a proxy have, and few enough to fit into memory. */

@@ -47,7 +47,7 @@ const outcomes: Row[] = [
   }),
   ...Object.entries({ pay_recent: "PENDING", pay_processing: "PENDING", pay_failed: "TERMINAL_FAILED" }).map(
     ([paymentId, status]) =>
-      row(OP, `a merchant whose refunds are held gets one that is ${status} as ever, of ${paymentId}`, {
+      row(OP, `a merchant whose refunds are held still gets one that is ${status}, of ${paymentId}`, {
         token: "held",
         edits: { "/paymentId": paymentId },
         expected: { status: 201, members: { "/paymentStatus": status } },

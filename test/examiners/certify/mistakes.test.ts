@@ -111,7 +111,7 @@ describe("the exam of a caller", () => {
     });
   });
 
-  test("lets the trouble of one check not reach the next", async () => {
+  test("keeps the trouble of one check from the checks after it", async () => {
     await using merchant = await startMerchant(ENDLESS);
     const only = ["--only", "lost.unfinished,busy.503", "--timeout", "1", "--settle", "2"];
 

@@ -94,7 +94,7 @@ test("JSONTestSuite: a body that is JSON is read alike, and any other gets a 400
   expect([cases.length, wrong]).toEqual([318, []]);
 });
 
-test("web-platform-tests: a url that is none is a 400, and an accepted one is called where browsers would", async () => {
+test("web-platform-tests: a url that browsers refuse gets a 400, and an accepted one is called where browsers would call it", async () => {
   await using receiver = await startReceiver();
   await using proxy = await startConnectProxy({ port: Number(new URL(receiver.url).port) });
   const options = {

@@ -49,7 +49,7 @@ describe("a business day", () => {
     expect(isBusinessDay(date(day))).toBe(true);
   });
 
-  test("is what any number of business days leads to, and the numbers add up", () => {
+  test("is reached by adding any number of business days, and such numbers add up", () => {
     const count = fc.integer({ min: 1, max: 30 });
     fc.assert(
       fc.property(anyDate, count, count, (from, first, second) => {

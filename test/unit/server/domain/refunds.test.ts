@@ -98,7 +98,7 @@ describe("the next status of a refund", () => {
     expect(statusesLeftBy(trigger).includes(from)).toBe(to !== undefined);
   });
 
-  test("is in the contract's table as it is here, which names each status and leaves TERMINAL_FAILED by none", () => {
+  test("follows the contract's table, which names each status and has no way out of TERMINAL_FAILED", () => {
     type Table = { enum: string[]; "x-transitions": { from: string | null; to: string; trigger: string }[] };
     const { components } = readContract("openapi").document as {
       components: { schemas: { RefundStatus: Table } };
