@@ -144,8 +144,8 @@ export type ClaimedRow = Omit<Attempt, "secretCiphertexts"> & {
 
 /**
  * Rows are looked up by their ids, because a prepared plan that reads a whole small table would stay in use when the table
- * has grown. All ids are looked up at once, because a join would search all due ids for each row. `coalesce` hides the merchant of an
- * event and of a subscription from the planner, which on tables without statistics would read all events of the merchant by index.
+ * has grown: the deliveries all at once, and each event alone, as `offset 0` makes sure. `coalesce` hides the ids from the planner,
+ * which would otherwise sort all due ids again for each row.
  * @param parts.limits rows of a subscription_key, a merchant and how many to claim
  */
 export function claimStatement(
@@ -154,7 +154,8 @@ export function claimStatement(
   const { limits, now, leaseMs } = parts;
   return sql`
     with due as materialized (
-      select ready.webhook_id, ready.event_id, s.merchant
+      select ready.webhook_id, s.merchant, s.subscription_key, s.url, s.timeouts, s.secret_ciphertext as secret,
+        case when s.old_secret_until > ${now}::timestamptz then s.old_secret_ciphertext end as old_secret, event.payload, event.trace
       from ${limits} as claim_limit (subscription_key, merchant, up_to)
       join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant,
       lateral (
@@ -164,19 +165,19 @@ export function claimStatement(
           and s.ended_at is null
         order by d.due_at limit claim_limit.up_to
         for update skip locked
-      ) as ready
+      ) as ready,
+      lateral (
+        select payload, trace from events e where e.event_id = ready.event_id and e.merchant = s.merchant offset 0
+      ) as event
     )
     update deliveries d set
       fence = d.fence + 1, sending = true, redelivery_requested = false,
       leased_until = clock_timestamp() + ${leaseMs}::integer * interval '1 ms'
-    from subscriptions s, events e
+    from due
     where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))
-      and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)
-      and e.event_id = any(array(select event_id from due))
-      and e.event_id = d.event_id and coalesce(e.merchant = d.merchant, false)
-    returning d.webhook_id as "webhookId", d.fence, d.subscription_key as "subscriptionKey", d.merchant, s.url, e.payload, e.trace,
-      d.attempts as "earlierAttempts", s.timeouts, s.secret_ciphertext as secret,
-      case when s.old_secret_until > ${now}::timestamptz then s.old_secret_ciphertext end as old_secret`;
+      and coalesce(d.webhook_id, '') = due.webhook_id and coalesce(due.merchant = d.merchant, false)
+    returning d.webhook_id as "webhookId", d.fence, d.subscription_key as "subscriptionKey", d.merchant, due.url, due.payload,
+      due.trace, d.attempts as "earlierAttempts", due.timeouts, due.secret, due.old_secret`;
 }
 
 export function toAttempt({ secret, old_secret, ...attempt }: ClaimedRow): Attempt {
