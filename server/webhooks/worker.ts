@@ -185,11 +185,13 @@ export class Worker {
 
   async #notePace({ merchant, subscriptionKey, timeouts }: Attempt, result: MadeAttempt): Promise<void> {
     const pace = paceOf(result);
-    const next = nextTimeouts(timeouts, pace);
-    if (next === timeouts) return;
-    await this.#parts.store.recordPace({ merchant, subscriptionKey, pace });
     const underWay = this.#underWay.get(subscriptionKey);
+    // What an attempt of the same subscription has just recorded isn't recorded again by those that were claimed with it.
+    const known = underWay ? underWay.timeouts : timeouts;
+    const next = nextTimeouts(known, pace);
+    if (next === known) return;
     if (underWay) underWay.timeouts = next;
+    await this.#parts.store.recordPace({ merchant, subscriptionKey, pace });
   }
 }
 
