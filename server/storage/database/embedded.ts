@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { createGunzip } from "node:zlib";
-import { PGlite, types } from "@electric-sql/pglite";
+import { PGlite, parse, protocol, type Results, types } from "@electric-sql/pglite";
 import { sql } from "kysely";
 import { unpackTar } from "modern-tar/fs";
 import pLimit from "p-limit";
@@ -70,7 +70,7 @@ const OPTIONS = { parsers: { [types.INT8]: Number }, postgresqlconf: SETTINGS };
  */
 const MARKER = "has-postgres-folder";
 
-async function openCluster(folder: string): Promise<PGlite> {
+async function openCluster(folder: string): Promise<Embedded> {
   const marker = join(dirname(folder), MARKER);
   if (!existsSync(folder)) {
     // An empty database would look as if nothing had ever been stored.
@@ -83,7 +83,7 @@ async function openCluster(folder: string): Promise<PGlite> {
   try {
     const pglite = await PGlite.create(folder, OPTIONS);
     if (!existsSync(marker)) await writeFile(marker, "");
-    return pglite;
+    return planOnce(pglite);
   } catch (error) {
     if (NO_SPACE.test(inspect(error))) throw error;
     throw await explainDamage(folder, error);
@@ -120,7 +120,7 @@ export type Embedded = Pick<
 >;
 
 /** The PostgreSQL of all stores in the memory of this process, each of which has a schema of its own. */
-let inMemory: Promise<PGlite> | undefined;
+let inMemory: Promise<Embedded> | undefined;
 let stores = 0;
 /** Its one session is of one store at a time. */
 const inTurn = pLimit(1);
@@ -164,9 +164,51 @@ async function openInMemory(): Promise<Embedded> {
   };
 }
 
-async function createInMemory(): Promise<PGlite> {
+async function createInMemory(): Promise<Embedded> {
   const loadDataDir = await openAsBlob(preparedCluster(), { type: "application/gzip" });
-  return PGlite.create({ dataDir: "memory://", loadDataDir, ...OPTIONS });
+  return planOnce(await PGlite.create({ dataDir: "memory://", loadDataDir, ...OPTIONS }));
+}
+
+/** More than the application has; statements that are built for a list differ with its length. */
+const MAX_PLANS = 200;
+
+/**
+ * Lets PostgreSQL plan each statement once, when it comes for the second time: that takes longer than most statements do. The
+ * library plans each time; it still does so in transactions, which are rare.
+ */
+function planOnce(pglite: PGlite): Embedded {
+  const { serialize } = protocol;
+  const planAndRun = pglite.query.bind(pglite);
+  /** By their texts, the types of the values of those that came before; undefined until the second time. */
+  const plans = new Map<string, { readonly name: string; types?: readonly number[] }>();
+  const send = (...messages: Uint8Array[]) =>
+    pglite.execProtocolStream(Buffer.concat([...messages, serialize.sync()]), { syncToFs: false });
+
+  const query: Embedded["query"] = async (text, values = [], options) => {
+    const plan = plans.get(text);
+    if (!plan) {
+      if (values.length > 0 && plans.size < MAX_PLANS) plans.set(text, { name: `plan_${plans.size}` });
+      return planAndRun(text, values, options);
+    }
+    await pglite._checkReady();
+    return pglite._runExclusiveTransaction(() =>
+      pglite._runExclusiveQuery(async () => {
+        const { name } = plan;
+        plan.types ??= parse.parseDescribeStatementResults(
+          await send(serialize.parse({ name, text }), serialize.describe({ type: "S", name })),
+        );
+        const texts = values.map((value, index) => {
+          if (value === null || value === undefined) return null;
+          return pglite.serializers[plan.types?.[index] ?? 0]?.(value) ?? `${value}`;
+        });
+        const bound = serialize.bind({ statement: name, values: texts });
+        const results = await send(bound, serialize.describe({ type: "P" }), serialize.execute());
+        await pglite.syncToFs();
+        return parse.parseResults(results, pglite.parsers, options)[0] as Results<never>;
+      }),
+    );
+  };
+  return Object.assign(pglite, { query });
 }
 
 /** The release of PostgreSQL whose files the embedded store reads. */

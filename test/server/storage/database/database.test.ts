@@ -1,7 +1,9 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
-import { openDatabase } from "../../../../server/storage/database/database.ts";
+import { sql } from "kysely";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { IN_MEMORY } from "../../../../server/config/store-settings.ts";
+import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
@@ -41,6 +43,30 @@ describe("a database on postgres", () => {
     expect(await broken).toMatchObject({ code: "57P01" });
     await database.readTime();
     await database.close();
+  });
+});
+
+describe("two stores in memory", () => {
+  test("share the plan of a repeated statement, each on its own rows, also after it has failed", async () => {
+    const one = await openDatabase({ dataDir: IN_MEMORY });
+    const other = await openDatabase({ dataDir: IN_MEMORY });
+    for (const { close } of [one, other]) onTestFinished(close);
+    const hold = ({ db }: Database, merchant: string, reason: string) =>
+      sql`insert into holds (merchant, reason) values (${merchant}, ${reason})`.execute(db);
+    for (const merchant of ["acme", "globex", "initech"]) {
+      await hold(one, merchant, "one");
+      await hold(other, merchant, "other");
+    }
+
+    await expect(hold(one, "acme", "one")).rejects.toMatchObject({ code: "23505" });
+    await hold(other, "umbrella", "other");
+
+    const reasons = async ({ db }: Database) =>
+      (await sql<{ reason: string }>`select reason from holds`.execute(db)).rows.map(({ reason }) => reason);
+    expect(await reasons(one)).toEqual(["one", "one", "one"]);
+    expect(await reasons(other)).toEqual(["other", "other", "other", "other"]);
+    const plans = sql`select from pg_prepared_statements where statement like '%into holds%'`;
+    expect((await plans.execute(one.db)).rows).toHaveLength(1);
   });
 });
 
