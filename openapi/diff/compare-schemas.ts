@@ -124,12 +124,13 @@ const only = (one: Located | undefined, keywords: readonly string[]) =>
 /** What a schema says by a keyword, or of a field. */
 type Said = Located & { readonly holder: Located; readonly keyword: string; readonly field?: string };
 
-/** All that is said of a value, by keyword or field. */
-function sayings(schemas: readonly Located[]): Map<string, Said[]> {
+/** All that is said of a value, by keyword or field. The choice that a branch belongs to is compared where it is made. */
+function sayings(schemas: readonly Located[], outer: readonly Located[] = []): Map<string, Said[]> {
   const said = schemas.flatMap((holder) =>
     Object.keys(holder.schema).flatMap((keyword): Said[] => {
       const value = memberOf(holder.schema, keyword);
       if (keyword === "allOf" || (keyword === "$ref" && referred(value))) return [];
+      if (["anyOf", "oneOf"].includes(keyword) && outer.includes(holder)) return [];
       if (keyword === "properties") {
         const toField = (field: string) => ({ ...inner(holder, keyword, field), holder, keyword, field });
         return Object.keys(value ?? {}).map(toField);
@@ -158,7 +159,7 @@ function compare(own: Comparison): Pair[] {
     return [];
   }
   const around = [schemasAround(base), schemasAround(revision)] as const;
-  const [before, after] = [sayings(around[0]), sayings(around[1])];
+  const [before, after] = [sayings(around[0], base.outer), sayings(around[1], revision.outer)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
     const [was, is] = [before.get(key) ?? [], after.get(key) ?? []];
     return unequal(was, is).flatMap(([old, now]): Pair[] => {
@@ -264,6 +265,6 @@ export function describeChange(before: unknown, after: unknown): string {
 
 /** A value as JSON, cut after some characters. */
 export function shorten(value: unknown, length = 80): string {
-  const text = JSON.stringify(value) ?? "nothing";
+  const text = JSON.stringify(value)?.replaceAll(`"#${AFTER}/`, '"#/') ?? "nothing";
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
