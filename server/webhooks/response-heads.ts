@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { type buildConnector, errors } from "undici";
 
-/** Of a head; undici refuses larger ones, and says so. */
-const MAX_HEAD_BYTES = 32 * 1_024;
+/** Of a head. A larger one must not reach undici, which makes an error for each further line, and nothing else meanwhile. */
+const MAX_HEAD_BYTES = 16 * 1_024;
 /** Of all that comes before the body, such as interim responses; several chunks may arrive before the parser has read a head. */
 const MAX_BYTES = 256 * 1_024;
 const MAX_INTERIM = 16;
@@ -36,15 +36,17 @@ function rewriteHeads(socket: Socket) {
   const push = socket.push.bind(socket);
   let held: Buffer | undefined = Buffer.alloc(0);
   let [bytes, interim] = [0, 0];
+  const refuse = () => {
+    socket.destroy(new errors.HeadersOverflowError());
+    return false;
+  };
   socket.push = (chunk: Buffer | null) => {
     bytes += chunk?.length ?? 0;
-    if (bytes > MAX_BYTES || interim > MAX_INTERIM) {
-      socket.destroy(new errors.HeadersOverflowError());
-      return false;
-    }
+    if (bytes > MAX_BYTES || interim > MAX_INTERIM) return refuse();
     if (held === undefined) return push(chunk);
     if (chunk !== null) held = Buffer.concat([held, chunk]);
-    const { rest, complete, skipped } = skipInterim(held);
+    const { rest, complete, skipped, headBytes = 0 } = skipInterim(held);
+    if (headBytes > MAX_HEAD_BYTES) return refuse();
     interim += skipped;
     held = rest;
     if (chunk !== null && !complete) return true;
@@ -65,16 +67,22 @@ function rewriteHeads(socket: Socket) {
 }
 
 /** The bytes after interim responses, and whether they have a whole head, or can't become one. */
-function skipInterim(bytes: Buffer): { rest: Buffer; complete: boolean; skipped: number } {
+function skipInterim(bytes: Buffer): {
+  rest: Buffer;
+  complete: boolean;
+  skipped: number;
+  headBytes?: number;
+} {
   let rest = bytes;
   for (let skipped = 0; ; skipped += 1) {
     if (skipped > MAX_INTERIM) return { rest, complete: false, skipped };
     const text = rest.toString("latin1");
     if (!"HTTP/1.".startsWith(text.slice(0, 7))) return { rest, complete: true, skipped };
     const end = /\r?\n\r?\n/.exec(text);
-    if (!end) return { rest, complete: rest.length > MAX_HEAD_BYTES, skipped };
+    const headBytes = end?.index ?? rest.length;
+    if (!end) return { rest, complete: false, skipped, headBytes };
     // A 101 is final, because no other protocol was requested.
-    if (!/^HTTP\/1\.\d 1(?!01)\d\d[ \r\n]/.test(text)) return { rest, complete: true, skipped };
+    if (!/^HTTP\/1\.\d 1(?!01)\d\d[ \r\n]/.test(text)) return { rest, complete: true, skipped, headBytes };
     rest = rest.subarray(end.index + end[0].length);
   }
 }

@@ -72,6 +72,11 @@ describe("a receiver", () => {
     ],
     ["line feeds without end", "\r\n".repeat(300_000), failure("the response's head is too large")],
     [
+      "a head of many lines",
+      head("200 OK", "a: b\r\n".repeat(4_000)),
+      failure("the response's head is too large"),
+    ],
+    [
       "a reason without end",
       `HTTP/1.1 200 ${"a".repeat(600_000)}`,
       failure("the response's head is too large"),
