@@ -1,5 +1,5 @@
+import * as values from "./keyword-values.ts";
 import type { Node } from "./node.ts";
-import * as values from "./values.ts";
 
 /** What this project knows about one keyword of schemas. */
 export type Keyword = {

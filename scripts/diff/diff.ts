@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineCommand } from "../command/command.ts";
 import { ROOT } from "../command/root.ts";
-import { CHANGELOG, diffContracts, findChangelogError, newestRelease, renderReport } from "./compare.ts";
+import { CHANGELOG, diffContracts, findChangelogError, newestRelease, toReport } from "./check-version.ts";
 
 const { from } = defineCommand(
   "diff",
@@ -15,7 +15,7 @@ const { from } = defineCommand(
 const bundle = join(ROOT, "openapi/generated/openapi.yaml");
 const { changes, verdict } = await diffContracts(from ?? (await newestRelease(ROOT)), bundle);
 const changelog = await readFile(join(ROOT, CHANGELOG), "utf8");
-console.log(renderReport(changes, verdict));
+console.log(toReport(changes, verdict));
 for (const error of [verdict.error, findChangelogError(changelog, verdict.version)]) {
   if (error === undefined) continue;
   console.error(error);

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { ChangedSecret } from "../storage/webhooks/subscriptions.ts";
-import { GUESSABLE_SECRET, isGuessable } from "../webhooks/sign-delivery.ts";
+import { GUESSABLE_SECRET, isGuessable } from "../webhooks/secret-strength.ts";
 import {
   type AdminContext,
   limitOption,

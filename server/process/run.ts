@@ -7,7 +7,7 @@ import { toReadableLine } from "../observability/readable-log.ts";
 import { StoreStartError } from "../storage/database/start-error.ts";
 import type { CreateHooks, RunningServer } from "./start.ts";
 import { explainStartFailure } from "./start-failure.ts";
-import { stopOnSignal } from "./stop-signals.ts";
+import { closeOnSignal } from "./stop-signals.ts";
 
 /** A program around the server that people use at a terminal. */
 export type Wrapper = {
@@ -40,7 +40,7 @@ export async function runServer(
     const { startServer } = await import("./start.ts");
     const server = await startServer(config, { logger }, wrapper?.createHooks);
     const { url, probeUrl, metricsUrl, close } = server;
-    stopOnSignal(close, { log, print: wrapper && print, delaySeconds: config.stopDelaySeconds });
+    closeOnSignal(close, { log, print: wrapper && print, delaySeconds: config.stopDelaySeconds });
     if (wrapper) wrapper.greet(server, config, logger);
     else logger.info({ url, probeUrl, metricsUrl }, "listening");
   } catch (error) {

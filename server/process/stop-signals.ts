@@ -35,7 +35,7 @@ export type StopOptions = {
 };
 
 /** Closes a server at the first signal, and lets the process end. */
-export function stopOnSignal(close: () => Promise<void>, { log, print, delaySeconds }: StopOptions): void {
+export function closeOnSignal(close: () => Promise<void>, { log, print, delaySeconds }: StopOptions): void {
   // process.exit() would wait until the log is read.
   const kill = () => process.kill(process.pid, "SIGKILL");
   onStopSignal(async (cause) => {

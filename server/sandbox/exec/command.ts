@@ -10,6 +10,7 @@ import type { BadDay } from "../handlers/bad-day.ts";
 import type { SandboxShape } from "../sandbox.ts";
 import { detached, untilExit } from "./child.ts";
 import { findRefused, isAccepted, judge, REASONS, type RetryOf, type Seen } from "./judge.ts";
+import { toJunit, toPage } from "./render-results.ts";
 import {
   describeCoverage,
   explain,
@@ -19,7 +20,6 @@ import {
   readCoverage,
   toSuites,
 } from "./report.ts";
-import { toJunit, toPage } from "./suites.ts";
 
 /** Starts a sandbox of a shape. */
 export type Start = (shape: SandboxShape) => Promise<{ readonly url: string; close(): Promise<void> }>;

@@ -2,7 +2,7 @@ import { readDocument } from "../../contract/document.ts";
 import type { Result } from "../calls.ts";
 import { createCoverage } from "../handlers/coverage.ts";
 import { type Finding, isAccepted, REASONS, type Seen } from "./judge.ts";
-import type { Case, Suites } from "./suites.ts";
+import type { Case, Suites } from "./render-results.ts";
 
 /** A run of the tests: the plain one first, then those of bad days. */
 export type Run = {

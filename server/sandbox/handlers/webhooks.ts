@@ -4,13 +4,8 @@ import type { DeliveryRecord, SentDeliveryRecord } from "../../storage/webhooks/
 import type { EventRecord } from "../../storage/webhooks/events.ts";
 import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
 import type { SubscriptionRecord } from "../../storage/webhooks/subscriptions.ts";
-import {
-  GUESSABLE_SECRET,
-  isGuessable,
-  readSecrets,
-  secretFormOf,
-  toDeliveryHeaders,
-} from "../../webhooks/sign-delivery.ts";
+import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/secret-strength.ts";
+import { readSecrets, secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
 import type { DeliveryFaults } from "./delivery-faults.ts";
 import { invalid, notFound, type SandboxParts } from "./responses.ts";
 import type { Tomorrow } from "./tomorrow.ts";

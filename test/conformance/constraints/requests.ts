@@ -1,9 +1,9 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { type Operation, toContract } from "../../../openapi/document/contract.ts";
+import { shorten } from "../../../openapi/document/keyword-values.ts";
 import { KEYWORDS } from "../../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { toPointer, valueAt } from "../../../openapi/document/pointer.ts";
-import { shorten } from "../../../openapi/document/values.ts";
 import { acceptedChanges, type BodyModel, baseOf, breakingChanges } from "./bodies.ts";
 import { acceptedCalls, breakingCalls, type Call, type CallChange } from "./calls.ts";
 import { createFindViolations, type FindViolations, replaceTexts, requestSchema, write } from "./json.ts";

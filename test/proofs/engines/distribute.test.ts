@@ -3,7 +3,7 @@ import { requireCitus, startCluster } from "../../helpers/cluster.ts";
 import { accepts, refundInsert } from "../../helpers/databases.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { createFilled, inDatabase, readRows, run } from "./filled.ts";
+import { createFilledDatabase, inDatabase, readRows, run } from "./filled-database.ts";
 
 const BY_MERCHANT = [
   "deliveries",
@@ -42,7 +42,7 @@ test("distributes an empty database, and says later that it was done before", as
 });
 
 test("moves the rows of a filled database, each once, those of a merchant side by side", async () => {
-  const databaseUrl = await createFilled(cluster, "filled");
+  const databaseUrl = await createFilledDatabase(cluster, "filled");
   await runStatement(databaseUrl, "insert into deployment (mode) values ('production')");
   const before = await readRows(databaseUrl);
 
@@ -80,7 +80,7 @@ test("moves the rows of a filled database, each once, those of a merchant side b
 });
 
 test("refuses while a server is connected, and leaves the tables as they are", async () => {
-  const databaseUrl = await createFilled(cluster, "refused");
+  const databaseUrl = await createFilledDatabase(cluster, "refused");
   const before = await readRows(databaseUrl);
 
   const connected = await inDatabase(databaseUrl, async ({ readTime }) => {

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { startSilentProxy } from "../../helpers/network/proxies.ts";
+import { startSilentProxy } from "../../helpers/network/silent-database-proxy.ts";
 import { portOf, query } from "../../helpers/postgres.ts";
 import { accept, type Responder } from "../../helpers/receiver.ts";
 import { record } from "../faults/setup/figures.ts";

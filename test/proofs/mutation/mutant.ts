@@ -1,6 +1,6 @@
+import { shorten } from "../../../openapi/document/keyword-values.ts";
 import type { Node } from "../../../openapi/document/node.ts";
 import { holderOf, nameAt, removeAt, setAt, valueAt } from "../../../openapi/document/pointer.ts";
-import { shorten } from "../../../openapi/document/values.ts";
 
 /** One change of the meaning of a document, which tests must detect. */
 export type Mutant = {

@@ -9,13 +9,13 @@ import { withTempDir } from "../../../scripts/command/files.ts";
 import { rows } from "../../conformance/rows/calls.ts";
 import { lintFiles } from "../../helpers/redocly-lint.ts";
 import { deriveRows } from "../../openapi/rows.ts";
+import { mutantsOfConstraints } from "./constraint-mutants.ts";
+import { mutantsOfDocument } from "./document-mutants.ts";
 import { EQUIVALENTS } from "./equivalents.ts";
 import { openHarness } from "./harness.ts";
 import { deriveMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
 import { detect, type Notice } from "./notice.ts";
-import { mutantsOfConstraints } from "./of-constraints.ts";
-import { mutantsOfDocument } from "./of-document.ts";
 
 export type MutationReport = {
   readonly mutants: number;

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { findChanges } from "../../../openapi/diff/diff.ts";
 import type { Change, Level } from "../../../openapi/diff/law.ts";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { checkVersion, findChangelogError } from "../../../scripts/diff/compare.ts";
+import { checkVersion, findChangelogError } from "../../../scripts/diff/check-version.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 import { CHANGES, contractWith } from "./diff-changes.ts";

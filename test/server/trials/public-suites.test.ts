@@ -15,8 +15,8 @@ import {
   refundOf,
   subscriptionTo,
 } from "../../helpers/factories.ts";
+import { startConnectProxy } from "../../helpers/network/connect-proxy.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
-import { startConnectProxy } from "../../helpers/network/proxies.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { merchantAt } from "../../helpers/sandbox.ts";
 import { post, useTestServer } from "../../helpers/server.ts";

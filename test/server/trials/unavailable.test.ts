@@ -12,8 +12,8 @@ import {
   refundOf,
   subscriptionTo,
 } from "../../helpers/factories.ts";
-import { startSilentProxy } from "../../helpers/network/proxies.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
+import { startSilentProxy } from "../../helpers/network/silent-database-proxy.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { createSubscriber, startReceiver, until } from "../../helpers/receiver.ts";
 import { post, startTestServer, type TestResponse, type TestServer } from "../../helpers/server.ts";

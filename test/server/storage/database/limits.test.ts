@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../../../server/storage/database/database.ts";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
-import { startSilentProxy } from "../../../helpers/network/proxies.ts";
+import { startSilentProxy } from "../../../helpers/network/silent-database-proxy.ts";
 import { begin } from "../../../helpers/postgres.ts";
 import { until } from "../../../helpers/receiver.ts";
 import { forEachTest } from "../../../helpers/suite.ts";

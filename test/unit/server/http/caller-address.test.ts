@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { findCallerAddress } from "../../../../server/http/request-log.ts";
+import { findCallerAddress } from "../../../../server/http/caller-address.ts";
 
 const find = (headerName: string | undefined, headers: Record<string, string>, remoteAddress = "10.0.0.1") =>
   findCallerAddress(headerName)({ headers, socket: { remoteAddress } as Socket });

@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../../server/config/config.ts";
 import { createConnections } from "../../../../server/webhooks/connections.ts";
 import { type SendOptions, send } from "../../../../server/webhooks/send.ts";
+import { startConnectProxy } from "../../../helpers/network/connect-proxy.ts";
 import { listenLocally } from "../../../helpers/network/local-server.ts";
 import { resolverOf } from "../../../helpers/network/nameserver.ts";
-import { startConnectProxy } from "../../../helpers/network/proxies.ts";
 import { startReceiver } from "../../../helpers/receiver.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../../../fixtures/tls/${name}`, import.meta.url));

@@ -17,7 +17,7 @@ import {
 } from "../../helpers/store-factories.ts";
 
 /** Merchants with rows in each of their tables: refunds, some of them due later, and deliveries before and after an attempt. */
-export async function createMerchants(store: Db, count: number): Promise<void> {
+export async function fillMerchants(store: Db, count: number): Promise<void> {
   const merchants = Array.from({ length: count }, newMerchant);
   for (const merchant of merchants) {
     const subscriptionKey = await createSubscription(store, merchant);
@@ -34,10 +34,10 @@ export async function createMerchants(store: Db, count: number): Promise<void> {
   }
 }
 
-/** A database with rows of 50 merchants in tables that are not distributed. */
-export async function createFilled(cluster: Cluster, name: string): Promise<string> {
+/** Creates a database with rows of 50 merchants in tables that are not distributed. Resolves with its URL. */
+export async function createFilledDatabase(cluster: Cluster, name: string): Promise<string> {
   const databaseUrl = await cluster.createDatabase(name);
-  await inDatabase(databaseUrl, ({ db }) => createMerchants(db, 50));
+  await inDatabase(databaseUrl, ({ db }) => fillMerchants(db, 50));
   return databaseUrl;
 }
 

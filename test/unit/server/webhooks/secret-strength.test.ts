@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isGuessable } from "../../../../server/webhooks/sign-delivery.ts";
+import { isGuessable } from "../../../../server/webhooks/secret-strength.ts";
 
 const encoded = (bytes: string | Uint8Array) => `whsec_${Buffer.from(bytes).toString("base64")}`;
 

@@ -39,7 +39,7 @@ export function findChangelogError(changelog: string, version: string): string |
 }
 
 /** The changes, the most severe first, and the version that they require. */
-export function renderReport(
+export function toReport(
   changes: readonly Change[],
   { released, version, need, required }: ReturnType<typeof checkVersion>,
 ): string {

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
-import { useDatabase } from "../../helpers/databases.ts";
-import { claim, createEvent, createSubscription, NOW, newMerchant } from "../../helpers/store-factories.ts";
+import { endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import {
+  claim,
+  createEvent,
+  createSubscription,
+  NOW,
+  newMerchant,
+} from "../../../helpers/store-factories.ts";
 
 const database = useDatabase("postgres");
 
