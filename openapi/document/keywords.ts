@@ -3,21 +3,21 @@ import type { Node } from "./node.ts";
 
 /** What this project knows about one keyword of schemas. */
 export type Keyword = {
-  /** `nothing` only informs readers. Absent: no values are derived, so a document that uses the keyword can't be tested. */
+  /** The type of the values that it limits; `nothing`: it only informs. Absent: no values are derived, so its use can't be tested. */
   readonly limits?: "any" | "text" | "number" | "list" | "object" | "nothing";
-  /** Values at its limits. */
+  /** Values at its limits: for `maxLength: 3`, texts of three characters. */
   readonly obeying?: values.Values;
-  /** Values just beyond them. */
+  /** Values just beyond them: texts of four characters. */
   readonly breaking?: values.Values;
   /** The side of a bound: of a length, a size or a number. `above` and `below` exclude the bound itself. */
   readonly bound?: "least" | "most" | "above" | "below";
   /** What a form says about it, such as `at most 255 characters`; empty where the field itself shows it. */
   readonly hint?: (value: unknown, schema: Node) => string;
-  /** Values of the keyword that differ by a small mistake. */
+  /** Values of the keyword that differ by a small mistake: for `maxLength: 3`, 2 and 4. */
   readonly mistaken?: (value: unknown, schema: Node) => unknown[];
-  /** Another keyword that looks alike, and its value. */
+  /** Another keyword that looks alike, and its value: for `exclusiveMinimum: 0`, `minimum: 0`. */
   readonly confused?: (value: unknown) => Node;
-  /** The parts of its value. */
+  /** The parts of its value: `items` holds a schema, `oneOf` branches. */
   readonly holds?:
     | "schema"
     | "condition"
@@ -26,7 +26,7 @@ export type Keyword = {
     | "values"
     | "names"
     | "names by trigger";
-  /** The value with which it limits nothing. */
+  /** The value with which it limits nothing: `uniqueItems: false`. */
   readonly idle?: unknown;
   /** OpenAPI 3.0 has no such keyword, and nothing to replace it. */
   readonly newIn31?: true;

@@ -7,7 +7,7 @@ import { rolldown } from "rolldown";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 
-/** In package.json: where the built modules find the packages that are built in. */
+/** `imports` of package.json: maps `#bundled/NAME` to the bundled copy of a third-party package. */
 export const BUNDLED_IMPORTS: Readonly<Record<string, string>> = { "#bundled/*": "./dist/bundled/*.js" };
 
 /** The specifier of a package that is built in, such as `#bundled/ajv-dist-2020` for `ajv/dist/2020.js`. */
@@ -27,20 +27,20 @@ const ENTRY = "bundled:";
 
 /**
  * Builds packages into `dist/bundled`, one module for each specifier and what they share, with their licences.
- * @param isInstalled whether a package is installed beside the built one, and so left out
+ * @param isExternal whether a package is a regular dependency, so it is not bundled
  */
 export async function buildBundled(
   specifiers: readonly string[],
   dist: string,
   target: string,
-  isInstalled: (specifier: string) => boolean,
+  isExternal: (specifier: string) => boolean,
 ): Promise<void> {
   const folder = join(dist, "bundled");
   const build = await rolldown({
     cwd: ROOT,
     input: Object.fromEntries(specifiers.map((specifier) => [nameOf(specifier), `${ENTRY}${specifier}.mjs`])),
     platform: "node",
-    external: (id) => isBuiltin(id) || (/^[^./\0]/.test(id) && !id.startsWith(ENTRY) && isInstalled(id)),
+    external: (id) => isBuiltin(id) || (/^[^./\0]/.test(id) && !id.startsWith(ENTRY) && isExternal(id)),
     plugins: [
       {
         name: "entries",

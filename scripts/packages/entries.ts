@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { ROOT } from "../command/root.ts";
 import type { PackageSource } from "./sources.ts";
 
-/** The oldest Node that the packages run on: the first in which SQLite, the lock of a data folder, needs no flag. */
+/** The oldest Node that the packages run on: the first in which `node:sqlite` needs no flag; it locks the data folder. */
 export const OLDEST_NODE = "22.13";
 
 /**
- * Writes the modules by which a package is started and imported. They first say in one line which Node is needed, because an older one
- * can't even load the others. The library gets a CommonJS form as well.
+ * Writes the modules by which a package is started and imported. Each checks the version of Node before it imports anything: an older
+ * one can't parse the rest, and would print a syntax error. The library gets a CommonJS form as well.
  * @param names what the library exports, besides types: functions that return promises, and classes of errors
  */
 export async function writeEntries(

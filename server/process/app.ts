@@ -42,7 +42,7 @@ export type AppParts = ProbeOptions & {
   findCaller: FindCaller;
   refuseBlocked: (caller: Caller) => void;
   targetPolicy: TargetPolicy;
-  /** Why deliveries to a new subscription can't succeed now, which is logged; undefined: nobody looks. */
+  /** Why deliveries to a new subscription can't succeed now, which is logged; undefined: not checked. */
   findObstacle?: Webhooks["findObstacle"] | undefined;
   logger: Logger;
   observer: Observer;

@@ -36,7 +36,6 @@ export type StopOptions = {
 
 /** Closes a server at the first signal, and lets the process end. */
 export function closeOnSignal(close: () => Promise<void>, { log, print, delaySeconds }: StopOptions): void {
-  // process.exit() would wait until the log is read.
   const kill = () => process.kill(process.pid, "SIGKILL");
   onStopSignal(async (cause) => {
     // Unreferenced, so it fires only if something in flight still keeps the process alive.
@@ -46,6 +45,7 @@ export function closeOnSignal(close: () => Promise<void>, { log, print, delaySec
     await close();
     if (print) print("Stopped.\n");
     else log.logger.info("stopped");
+    // False when nobody reads the log: process.exit() would then hang.
     if (!(await log.close())) kill();
   });
 }

@@ -57,7 +57,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   const changes = createChanges(http.draining);
   const coverage = createCoverage(readDocument("openapi"));
   const faults = createFaultList(changes, clock.realNow);
-  const deliveryFaults = createDeliveryFaults(faults, coverage.meetEvent);
+  const deliveryFaults = createDeliveryFaults(faults, coverage.recordEvent);
   const tomorrow = createTomorrow({ store, clock, changes, logger });
   const further = Array.from({ length: workers }, (_, index): SandboxMerchant => `worker${index + 1}`);
   if (tomorrowSeed !== undefined) await tomorrow.switchOn(TOMORROW_MERCHANT, tomorrowSeed);
@@ -69,7 +69,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   const document = readDocument("sandbox");
   const callFaults = createCallFaults({ take: (one) => faults.take(one) ?? badDay.take(one) });
   const requests = createRequestMemory(changes, app.findCaller, callFaults.kindOf, (call) => {
-    coverage.meetCall(call.merchant, call);
+    coverage.recordCall(call.merchant, call);
     watch?.onCall(call);
   });
   const inbox = createInbox({ store, changes, ownUrl: http.ownUrl, realNow: clock.realNow });

@@ -83,7 +83,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt, attempts: parts.attempts },
     realNow: clock.realNow,
     // A turn on the embedded store takes as long as a statement, so few attempts in each would be too few.
-    attemptsATurn: embedded ? 32 : 8,
+    attemptsPerTurn: embedded ? 32 : 8,
     // On the embedded store, claims while results are recorded would only be smaller, so it waits.
     onAccepted: (merchant) => embedded || dispatcher.noteRoom(merchant),
     onRoom: (merchant, accepted) => (accepted && !embedded) || dispatcher.noteRoom(merchant),

@@ -14,8 +14,8 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly encryptionKeys: EncryptionKeys;
   readonly store: Pick<Store, "recordAttempt" | "recordPace" | "releaseClaim">;
   readonly logger: Logger;
-  /** How many attempts of a merchant begin in one turn of the event loop: calls that arrive meanwhile wait for all of them. */
-  readonly attemptsATurn: number;
+  /** At most this many attempts of a merchant begin in a turn of the event loop, so that incoming calls aren't delayed. */
+  readonly attemptsPerTurn: number;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes attempts instead of the usual ones, as a sandbox does. */
@@ -35,7 +35,7 @@ export type UnderWay = ShareHolder & {
 const MAX_ATTEMPTS = 512;
 
 /** A merchant whose attempts fail this often in a second gets no more until the next: each failure costs others processor time. */
-const FAILURES_A_SECOND = 50;
+const FAILURES_PER_SECOND = 50;
 
 /** Makes the attempts of claimed deliveries in this process, and records their results. */
 export class Worker {
@@ -49,7 +49,7 @@ export class Worker {
   readonly #abandoned = new AbortController();
   /** Failed attempts by merchant: in this second, and in the one before. */
   #failures = { second: 0, of: new Map<string, number>(), before: new Map<string, number>() };
-  /** By merchants, the turns of the event loop in which their attempts begin. */
+  /** For each merchant, the turn of the event loop that its next attempts wait for, and how many begin in it so far. */
   readonly #turns = new Map<string, { turn: Promise<void>; begun: number }>();
   #stopping = false;
   #abandonTimer: NodeJS.Timeout | undefined;
@@ -70,8 +70,8 @@ export class Worker {
     if (second !== last)
       this.#failures = { second, of: new Map(), before: second === last + 1 ? of : new Map() };
     const { of: failures, before } = this.#failures;
-    const left = FAILURES_A_SECOND - (failures.get(merchant) ?? 0);
-    if ((before.get(merchant) ?? 0) < FAILURES_A_SECOND / 2) return left > 0 ? MAX_ATTEMPTS : 0;
+    const left = FAILURES_PER_SECOND - (failures.get(merchant) ?? 0);
+    if ((before.get(merchant) ?? 0) < FAILURES_PER_SECOND / 2) return left > 0 ? MAX_ATTEMPTS : 0;
     // Half of the limit failed in the second before, so those that have just begun may fail, too.
     const begun = this.underWay().filter((one) => one.merchant === merchant);
     const since = second * 1_000;
@@ -172,7 +172,7 @@ export class Worker {
   /** Resolves in the turn of the event loop in which the next attempt of a merchant begins. */
   #turnOf(merchant: string): Promise<void> {
     const last = this.#turns.get(merchant);
-    if (last && last.begun < this.#parts.attemptsATurn) {
+    if (last && last.begun < this.#parts.attemptsPerTurn) {
       last.begun += 1;
       return last.turn;
     }

@@ -11,28 +11,28 @@ export type Delivery = {
   readonly method: string;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** Whether the hook has responded with 410. */
+  /** Whether the endpoint has responded with 410. */
   readonly refused: boolean;
 };
 
 /** The address of one subscription or of several, and what has been delivered there. */
-export class Hook {
+export class Endpoint {
   readonly url: string;
   readonly deliveries: Delivery[] = [];
-  /** Otherwise it responds with 410, which ends its subscription. */
-  wanted: boolean;
+  /** `false` makes it respond with 410, which ends its subscription. */
+  accepts: boolean;
   /** How many subscriptions have the address. */
   readonly subscriptions: number;
   readonly #arrivals = new EventEmitter().setMaxListeners(0);
 
-  constructor(url: string, wanted: boolean, subscriptions: number) {
+  constructor(url: string, accepts: boolean, subscriptions: number) {
     this.url = url;
-    this.wanted = wanted;
+    this.accepts = accepts;
     this.subscriptions = subscriptions;
   }
 
   take({ method = "", headers }: IncomingMessage, bytes: Buffer): void {
-    this.deliveries.push({ method, headers: toHeaders(headers), bytes, refused: !this.wanted });
+    this.deliveries.push({ method, headers: toHeaders(headers), bytes, refused: !this.accepts });
     this.#arrivals.emit("delivery");
   }
 
@@ -50,7 +50,7 @@ const MAX_BYTES = 64 * 1024;
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** The receiver of a run; undefined when the service can't reach this machine. */
+/** The receiver of a run; undefined without `--receiver`. */
 export function receiverOf(kit: Kit): Promise<Receiver | undefined> {
   return kit.share("receiver", async () => {
     if (kit.options.receiver === undefined) return undefined;
@@ -63,13 +63,13 @@ export function receiverOf(kit: Kit): Promise<Receiver | undefined> {
 /** Starts to receive a service's deliveries. Throws a `CannotRun` when the port is taken. */
 async function startReceiver({ receiver = "", receiverPort }: ConformOptions) {
   const address = new URL(receiver);
-  const hooks: Hook[] = [];
+  const endpoints: Endpoint[] = [];
   const server = createServer(async (request, response) => {
-    const hook = hooks.find(({ url }) => new URL(url).pathname === request.url);
+    const endpoint = endpoints.find(({ url }) => new URL(url).pathname === request.url);
     const bytes = await readBytes(request).catch(() => undefined);
     if (!bytes) return void response.destroy();
-    hook?.take(request, bytes);
-    response.writeHead(hook?.wanted ? 204 : 410).end();
+    endpoint?.take(request, bytes);
+    response.writeHead(endpoint?.accepts ? 204 : 410).end();
   });
   const loopback = /^(127\.|localhost$|\[::1\]$)/.test(address.hostname);
   const port = receiverPort ?? Number(address.port || (address.protocol === "https:" ? 443 : 80));
@@ -80,19 +80,19 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions) {
   // The address of a server that listens on a port is not a string.
   if (address.port === "0") address.port = String((server.address() as AddressInfo).port);
 
-  // Random, so that only deliveries of this run find its hooks.
+  // Random, so that only deliveries of this run find its endpoints.
   const base = `${address.href.replace(/\/$/, "")}/${randomBytes(12).toString("hex")}`;
 
   return {
-    hook: ({ wanted, subscriptions = 1 }: { wanted: boolean; subscriptions?: number }): Hook => {
-      const hook = new Hook(`${base}/hook-${hooks.length + 1}`, wanted, subscriptions);
-      hooks.push(hook);
-      return hook;
+    endpoint: ({ accepts, subscriptions = 1 }: { accepts: boolean; subscriptions?: number }): Endpoint => {
+      const endpoint = new Endpoint(`${base}/hook-${endpoints.length + 1}`, accepts, subscriptions);
+      endpoints.push(endpoint);
+      return endpoint;
     },
-    wanted: () => hooks.filter(({ wanted }) => wanted),
+    accepting: () => endpoints.filter(({ accepts }) => accepts),
     /** How many subscriptions were ended by a 410. */
     ended: () =>
-      hooks
+      endpoints
         .map(({ subscriptions, deliveries }) =>
           Math.min(subscriptions, deliveries.filter(({ refused }) => refused).length),
         )

@@ -10,7 +10,7 @@ export const readScript = (name: string) => readFileSync(`docs/operators/${name}
 /** Operators log in by roles of their own, such as jane; `admin` is the one of the tests. */
 export type Role = "migrate" | "serve" | "admin" | "payouts" | "report" | "jane";
 
-/** A production database with the roles of the guide, and what they do in it. */
+/** A production database with the roles of docs/operators/roles.sql, and what they do in it. */
 export async function startWithRoles() {
   const database = await createTestDatabase("postgres", { empty: true });
   const name = new URL(database.url).pathname.slice(1);

@@ -2,17 +2,18 @@ import type { Contract, HttpResponse } from "../../openapi/document/contract.ts"
 import type { Row } from "../conformance/rows/row.ts";
 import { findMismatches } from "./rows.ts";
 
-/** A request that the mock treats otherwise than a server. Without `status`, it accepts one that a server refuses. */
-type Exception = {
+/** Requests that a server refuses, and to which the mock responds otherwise. */
+type KnownDifference = {
   readonly reason: string;
   readonly requests: RegExp;
+  /** What the mock responds with; if absent, 200 or 201. */
   readonly status?: number;
   /** Its response does not match the document's schema. */
-  readonly ownWords?: true;
+  readonly bodyDiffers?: true;
 };
 
 /** All known differences between the mock and a server, by the names of the requests that are derived from the document. */
-const EXCEPTIONS: readonly Exception[] = [
+const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     reason: "A bearer token is opaque: the document can't say which ones exist, and with which scopes.",
     requests: /: (a token without the scope|an unknown token)$/,
@@ -27,36 +28,37 @@ const EXCEPTIONS: readonly Exception[] = [
   },
   {
     reason: "It does not read a body without a media type, and says that the body is missing.",
-    ...{ requests: /: a body without a media type$/, status: 400 },
+    requests: /: a body without a media type$/,
+    status: 400,
   },
   {
     reason: "Its parser responds to what it can't read, before it looks at the document.",
-    ...{
-      requests: /: (a body as .*utf-16|a body that ends early|a blank body)$/,
-      status: 400,
-      ownWords: true,
-    },
+    requests: /: (a body as .*utf-16|a body that ends early|a blank body)$/,
+    status: 400,
+    bodyDiffers: true,
   },
   {
     reason: "It finds no acceptable response, the document's 406 included.",
-    ...{ requests: / content: Accept /, status: 406, ownWords: true },
+    requests: / content: Accept /,
+    status: 406,
+    bodyDiffers: true,
   },
 ];
 
 const SUCCESSES = [200, 201];
 
-/** The differences between the mock's response and a server's expected one, but for the exceptions. */
+/** The differences between the mock's response and a server's expected one, but for the known ones. */
 export function findMockMismatches(contract: Contract, row: Row, response: HttpResponse): string[] {
   const refused = Number(row.expected.status) >= 400;
-  const exception = EXCEPTIONS.find(({ requests }) => refused && requests.test(row.name));
-  const { status, ownWords = false } = exception
-    ? { status: SUCCESSES, ...exception }
+  const known = KNOWN_DIFFERENCES.find(({ requests }) => refused && requests.test(row.name));
+  const { status, bodyDiffers = false } = known
+    ? { status: SUCCESSES, ...known }
     : { status: row.expected.status };
-  return findMismatches(contract, { ...row, expected: { status, noOperation: ownWords } }, response);
+  return findMismatches(contract, { ...row, expected: { status, noOperation: bodyDiffers } }, response);
 }
 
-/** The exceptions that none of these requests needs. */
-export function idleExceptions(rows: readonly Row[]): string[] {
-  const idle = EXCEPTIONS.filter(({ requests }) => !rows.some(({ name }) => requests.test(name)));
-  return idle.map(({ reason }) => reason);
+/** The known differences that none of these requests needs. */
+export function unusedDifferences(rows: readonly Row[]): string[] {
+  const unused = KNOWN_DIFFERENCES.filter(({ requests }) => !rows.some(({ name }) => requests.test(name)));
+  return unused.map(({ reason }) => reason);
 }

@@ -25,7 +25,7 @@ export type OutgoingResponse = {
 
 type ExpressHandler = (request: IncomingWebhook, response: OutgoingResponse) => Promise<void>;
 
-/** As below, for a receiver that handles events newer than the client separately. */
+/** Creates a handler that passes events of a type that this client doesn't know to `onUnknownEvent`, and is otherwise the same. */
 export function expressWebhookHandler(options: SeparatedWebhookOptions): ExpressHandler;
 /**
  * Creates a handler for Express and for `http.createServer`. It needs the raw body: from `request.rawBody`, from `express.raw()`, or

@@ -3,7 +3,7 @@ import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions
 
 type FetchHandler = (request: Request) => Promise<Response>;
 
-/** As below, for a receiver that handles events newer than the client separately. */
+/** Creates a handler that passes events of a type that this client doesn't know to `onUnknownEvent`, and is otherwise the same. */
 export function fetchWebhookHandler(options: SeparatedWebhookOptions): FetchHandler;
 /**
  * Creates a handler for everything that uses the Fetch API: workers, Deno, Bun, Hono, Next.js routes.

@@ -8,7 +8,7 @@ export type Case = {
   readonly seconds: number;
   /** What is wrong, in a sentence. */
   readonly failure?: string;
-  /** More of it by lines, or why it was not run. */
+  /** The lines that explain the failure, or the reason why the check was not run. */
   readonly details?: readonly string[];
   /** What requires it. */
   readonly source?: string;

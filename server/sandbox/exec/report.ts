@@ -34,8 +34,8 @@ function explainTests({ code, failure }: Run): string {
 /** What all merchants together have met. */
 export function readCoverage({ calls, attempts }: Seen): Result<"getCoverage"> {
   const coverage = createCoverage(readDocument("openapi"));
-  for (const call of calls) coverage.meetCall("", call);
-  for (const attempt of attempts.filter(isAccepted)) coverage.meetEvent("", attempt.payload);
+  for (const call of calls) coverage.recordCall("", call);
+  for (const attempt of attempts.filter(isAccepted)) coverage.recordEvent("", attempt.payload);
   return coverage.read("");
 }
 

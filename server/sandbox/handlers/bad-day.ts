@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { Attempt } from "../../storage/webhooks/claims.ts";
 import { type AttemptsOf, type MadeAttempt, makeAttempt } from "../../webhooks/attempt.ts";
-import { FORGED, hold } from "./delivery-faults.ts";
+import { FORGED, sendNothing } from "./delivery-faults.ts";
 import type { FaultList } from "./faults.ts";
 import { type NewFault, toPlan } from "./kinds.ts";
 
@@ -76,7 +76,7 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
     wrap: ({ makeAttempt: make }: AttemptsOf): AttemptsOf => ({
       async makeAttempt(attempt, options) {
         const send = (one = attempt) => sendWatched(one, () => make(one, options));
-        if (kind === "NEVER") return hold(kind, options, { kind: "exhausted" });
+        if (kind === "NEVER") return sendNothing(kind, options, { kind: "exhausted" });
         if (kind === "FORGED")
           await sendWatched(attempt, () => makeAttempt(attempt, options, FORGED.WRONG_SECRET), true);
         if (kind === "TWICE_AT_ONCE") return (await Promise.all([send(), send()]))[0];

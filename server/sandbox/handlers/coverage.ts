@@ -25,14 +25,14 @@ export function createCoverage(document: ContractDocument) {
     return { percent: Math.floor((100 * met) / total), met, total, kinds, items };
   };
   return {
-    /** Counts nothing of a call without a response. */
-    meetCall(merchant: string, { operation, status, responseBody }: MetCall) {
+    /** A call without a response counts for nothing. */
+    recordCall(merchant: string, { operation, status, responseBody }: MetCall) {
       if (status === null) return;
       const own = { kind: "STATUS", name: `${operation} ${status}` } as const;
       count(merchant, [{ kind: "OPERATION", name: operation }, own, ...valuesIn(responseBody ?? "")]);
     },
     /** @param payload of a delivery that its receiver accepted */
-    meetEvent(merchant: string, payload: string) {
+    recordEvent(merchant: string, payload: string) {
       count(merchant, [{ kind: "EVENT", name: JSON.parse(payload).type }, ...valuesIn(payload)]);
     },
     read,

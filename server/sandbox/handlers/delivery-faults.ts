@@ -13,11 +13,15 @@ import type { FaultList, TakenFault } from "./faults.ts";
 import type { FaultKind } from "./kinds.ts";
 
 export type DeliveryFaults = AttemptsOf & {
-  /** The fault that happened to an attempt, and whether it had the headers of an ordinary one. */
+  /** The fault that happened to an attempt. */
   find(webhookId: string, at: Date): AttemptFault | undefined;
 };
 
-type AttemptFault = { readonly kind: FaultKind; readonly usualHeaders: boolean };
+type AttemptFault = {
+  readonly kind: FaultKind;
+  /** False when nothing was sent, or the headers were forged. */
+  readonly sentNormalHeaders: boolean;
+};
 
 const HOUR_MS = 3_600_000;
 /** Attempts whose fault is remembered, of all merchants together. */
@@ -55,11 +59,13 @@ export function createDeliveryFaults(
     const { kind, hours } = plan;
     const forge = FORGED[kind];
     if (forge) return send(attempt, forge);
-    if (kind === "NEVER") return hold(kind, options, { kind: "exhausted" });
-    if (kind === "LATE") return hold(kind, options, { kind: "retry", afterMs: (hours ?? 0) * HOUR_MS });
+    if (kind === "NEVER") return sendNothing(kind, options, { kind: "exhausted" });
+    if (kind === "LATE")
+      return sendNothing(kind, options, { kind: "retry", afterMs: (hours ?? 0) * HOUR_MS });
     if (kind === "UNKNOWN_EVENT") return send(toUnknownEvent(attempt)).then(() => send(attempt));
     const first = await send(attempt);
-    const second = await send(attempt); // TWICE
+    if (kind !== "TWICE") return first;
+    const second = await send(attempt);
     return first.error === null ? first : second;
   };
 
@@ -70,8 +76,8 @@ export function createDeliveryFaults(
       if (made.error === null) onAccepted(attempt.merchant, attempt.payload);
       if (!taken) return made;
       const { kind } = taken.plan;
-      const usualHeaders = made.status !== null && (kind === "TAMPERED" || !FORGED[kind]);
-      remembered.set(toKey(attempt.webhookId, made.at), { kind, usualHeaders });
+      const sentNormalHeaders = made.status !== null && (kind === "TAMPERED" || !FORGED[kind]);
+      remembered.set(toKey(attempt.webhookId, made.at), { kind, sentNormalHeaders });
       const [oldest] = remembered.keys();
       if (oldest !== undefined && remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
       return made;
@@ -82,8 +88,12 @@ export function createDeliveryFaults(
 
 const toKey = (webhookId: string, at: Date) => `${webhookId} ${at.getTime()}`;
 
-/** An attempt that sends nothing. */
-export async function hold(kind: FaultKind, { realNow }: AttemptOptions, outcome: MadeAttempt["outcome"]) {
+/** An attempt that sends nothing, with the outcome that the fault wants. */
+export async function sendNothing(
+  kind: FaultKind,
+  { realNow }: AttemptOptions,
+  outcome: MadeAttempt["outcome"],
+) {
   const error = `not sent: the fault ${kind} held it`;
   return { at: realNow(), status: null, error, milliseconds: 0, bodyStart: null, timedOut: false, outcome };
 }

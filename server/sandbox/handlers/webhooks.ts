@@ -61,7 +61,8 @@ export function webhookHandlers(
                 ...attempt,
                 at: at.toISOString(),
                 domainAt: domainAt?.toISOString() ?? null,
-                headers: findFault(webhookId, at)?.usualHeaders === false ? null : await sign(sentAttempt),
+                headers:
+                  findFault(webhookId, at)?.sentNormalHeaders === false ? null : await sign(sentAttempt),
                 responseBody: bodyStart,
                 fault: findFault(webhookId, at)?.kind ?? null,
               };

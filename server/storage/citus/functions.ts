@@ -8,6 +8,11 @@ import { loadStatement, saveStatement } from "../payments/refunds.ts";
 import { recordStatement } from "../webhooks/attempts.ts";
 import { claimStatement, sharesStatement } from "../webhooks/claims.ts";
 
+/*
+ * With these functions, the statements of plain PostgreSQL run on a cluster as well: with the items of many merchants, in one call to
+ * each machine. Through Citus they would need a second form, for one merchant at a time.
+ */
+
 /** Whether the tables of a database are distributed by Citus, an extension of PostgreSQL that spreads them over machines. */
 export async function isDistributed({ db, embedded }: Pick<Database, "db" | "embedded">): Promise<boolean> {
   if (embedded) return false;
@@ -22,8 +27,9 @@ export async function isDistributed({ db, embedded }: Pick<Database, "db" | "emb
 const listOf = (part: string) => sql`array(select json_array_elements_text(further -> ${sql.lit(part)}))`;
 
 /**
- * The plain statements, which run on the tables of a shard: these are ordinary tables. Their values are the `items` and the
- * `further` values of the function that runs them. A shard has no triggers, so what adds up refunds is a part of the statement.
+ * The plain statements, on the tables of one shard, which are ordinary tables. Each runs inside a generated function
+ * `(items json, further json)`, and reads its values from these two. Triggers don't run on shards, so the statement that saves
+ * refunds also updates `refunded_cents`, which `add_refunds` does on plain PostgreSQL; it says there why by comparisons with arrays.
  */
 const STATEMENTS = {
   loadOriginals: loadStatement(sql`items`),

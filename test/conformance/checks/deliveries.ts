@@ -4,7 +4,7 @@ import { CheckFailure } from "../../reporting/exchange.ts";
 import { type Check, defineGroup, PRECONDITIONS } from "../check.ts";
 import { createDeliveryCheck } from "../constraints/deliveries.ts";
 import type { Kit } from "../kit.ts";
-import type { Delivery, Hook } from "../receiver.ts";
+import type { Delivery, Endpoint } from "../receiver.ts";
 import {
   type DeliveryRun,
   deliveryRunOf,
@@ -26,9 +26,9 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
     async run(kit) {
       const run = await deliveryRunOf(kit);
       for (const refund of run.refunds) {
-        for (const [name, hook] of Object.entries(hooksFor(run, refund))) {
-          const found = deliveriesOf(hook, refund).length > 0;
-          expectSeen(found, `an event of ${refund.paymentId} for the subscription to ${name}`, hook);
+        for (const [name, endpoint] of Object.entries(endpointsFor(run, refund))) {
+          const found = deliveriesOf(endpoint, refund).length > 0;
+          expectSeen(found, `an event of ${refund.paymentId} for the subscription to ${name}`, endpoint);
         }
       }
     },
@@ -55,7 +55,7 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
     sources: ["D21", "D22", "10.4"],
     run: (kit) => {
       const check = createDeliveryCheck(kit.contract.document);
-      return ofEach(kit, (delivery, { hook }) => {
+      return ofEach(kit, (delivery, { endpoint }) => {
         const { method, headers, bytes } = delivery;
         const body = eventOf(delivery);
         const type = headers.get("content-type")?.split(";")[0] ?? "";
@@ -66,7 +66,7 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
           ...check({ event: String(body.type), headers: received, body }),
         ];
         const asDocumented = mismatches.length === 0;
-        expectSeen(asDocumented, `a delivery as documented; ${mismatches.join("; ")}`, hook, delivery);
+        expectSeen(asDocumented, `a delivery as documented; ${mismatches.join("; ")}`, endpoint, delivery);
       });
     },
   },
@@ -75,9 +75,9 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
     name: "signs deliveries with the secretKey, as text and as whsec_ base64",
     sources: ["10.2", "4.2", "D22"],
     run: (kit) =>
-      ofEach(kit, (delivery, { hook, run }) => {
-        const refusal = refusalOf(delivery, run.secrets.get(hook) ?? "");
-        expectSeen(refusal === undefined, `a signature that verifies; ${refusal}`, hook, delivery);
+      ofEach(kit, (delivery, { endpoint, run }) => {
+        const refusal = refusalOf(delivery, run.secrets.get(endpoint) ?? "");
+        expectSeen(refusal === undefined, `a signature that verifies; ${refusal}`, endpoint, delivery);
       }),
   },
   {
@@ -87,11 +87,11 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
     run: (kit) => {
       // A repeated attempt has the id of the previous one.
       const seen = new Map<string, string>();
-      return ofEach(kit, (delivery, { hook }) => {
+      return ofEach(kit, (delivery, { endpoint }) => {
         const id = delivery.headers.get("webhook-id") ?? "";
-        const what = `${hook.url} ${delivery.bytes.toString("utf8")}`;
+        const what = `${endpoint.url} ${delivery.bytes.toString("utf8")}`;
         const own = id !== "" && (seen.get(id) ?? what) === what;
-        expectSeen(own, "a webhook-id that no other delivery has", hook, delivery);
+        expectSeen(own, "a webhook-id that no other delivery has", endpoint, delivery);
         seen.set(id, what);
       });
     },
@@ -101,11 +101,11 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
     name: "sends with a webhook the traceparent of the call that issued the refund, or none",
     sources: ["D33"],
     run: (kit) =>
-      ofEach(kit, (delivery, { hook, run }) => {
+      ofEach(kit, (delivery, { endpoint, run }) => {
         const sent = delivery.headers.get("traceparent");
         const expected = run.traces.get(refundIdOf(delivery));
         const own = sent === null || expected === undefined || sent === expected;
-        expectSeen(own, `no traceparent, or ${expected}`, hook, delivery);
+        expectSeen(own, `no traceparent, or ${expected}`, endpoint, delivery);
       }),
   },
   {
@@ -135,26 +135,26 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
 
 async function ofEach(
   kit: Kit,
-  look: (delivery: Delivery, seen: { readonly hook: Hook; readonly run: DeliveryRun }) => void,
+  look: (delivery: Delivery, seen: { readonly endpoint: Endpoint; readonly run: DeliveryRun }) => void,
 ): Promise<void> {
   const run = await deliveryRunOf(kit);
-  for (const hook of [run.all, run.category, run.single]) {
-    expectAny(hook);
-    for (const delivery of hook.deliveries) look(delivery, { hook, run });
+  for (const endpoint of [run.all, run.category, run.single]) {
+    expectAny(endpoint);
+    for (const delivery of endpoint.deliveries) look(delivery, { endpoint, run });
   }
 }
 
 /** Without a delivery there is nothing to check. */
-function expectAny(hook: Hook): void {
-  expectSeen(hook.deliveries.length > 0, "a delivery for each subscription", hook);
+function expectAny(endpoint: Endpoint): void {
+  expectSeen(endpoint.deliveries.length > 0, "a delivery for each subscription", endpoint);
 }
 
-function hooksFor({ all, category, single }: DeliveryRun, { paymentStatus }: Node): Record<string, Hook> {
+function endpointsFor({ all, category, single }: DeliveryRun, { paymentStatus }: Node) {
   const ofAll = { ALL: all, "CATEGORY PAYMENT": category };
   return paymentStatus === "TERMINAL_FAILED" ? { ...ofAll, "EVENT refund.terminal_failed": single } : ofAll;
 }
 
-function deliveriesOf({ deliveries }: Hook, { paymentId }: Node): Delivery[] {
+function deliveriesOf({ deliveries }: Endpoint, { paymentId }: Node): Delivery[] {
   return deliveries.filter((delivery) => refundIdOf(delivery) === paymentId);
 }
 
@@ -171,8 +171,8 @@ function refusalOf({ bytes, headers }: Delivery, secretKey: string): string | un
 function expectSeen(
   condition: boolean,
   expected: string,
-  hook: Hook,
-  delivery = hook.deliveries.at(-1),
+  endpoint: Endpoint,
+  delivery = endpoint.deliveries.at(-1),
 ): void {
   if (!condition) throw new CheckFailure(expected, { received: describe(delivery) });
 }

@@ -5,7 +5,7 @@ import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { parseBody } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { Kit } from "../kit.ts";
-import { type Delivery, type Hook, type Receiver, receiverOf } from "../receiver.ts";
+import { type Delivery, type Endpoint, type Receiver, receiverOf } from "../receiver.ts";
 import { issue, refundOf, subscribe, subscriptionOf } from "../valid-requests.ts";
 import { refuseFull } from "./subscriptions.ts";
 
@@ -13,32 +13,32 @@ import { refuseFull } from "./subscriptions.ts";
 export type DeliveryRun = {
   readonly receiver: Receiver;
   /** Subscribed to every event. */
-  readonly all: Hook;
+  readonly all: Endpoint;
   /** Subscribed to the category of payments and another one. */
-  readonly category: Hook;
+  readonly category: Endpoint;
   /** Subscribed to failed refunds. */
-  readonly single: Hook;
-  readonly secrets: ReadonlyMap<Hook, string>;
-  /** The refunds as the events of their first status have to show them: the response, and three fields of the request. */
+  readonly single: Endpoint;
+  readonly secrets: ReadonlyMap<Endpoint, string>;
+  /** What the first event of each refund must contain: its response, and three fields of its request. */
   readonly refunds: readonly Node[];
   /** The `traceparent` of the call that issued each refund. */
   readonly traces: ReadonlyMap<unknown, string>;
 };
 
-/** Creates them once in a run, and waits until everything has arrived or the time limit is reached. */
+/** Creates the subscriptions and the refunds once in a run, and waits until everything has arrived or the time limit is reached. */
 export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
   return kit.share("deliveries", async () => {
     const receiver = await receiverOf(kit);
     if (!receiver) throw new Error("deliveries need a receiver");
     // Ends the subscriptions that delivery.gone has not ended, such as when it was not run.
     kit.onClose(async () => {
-      await endHooks(kit, receiver.wanted()).catch(() => {}); // the report counts what stays
+      await endEndpoints(kit, receiver.accepting()).catch(() => {}); // the report counts what stays
     });
-    const secrets = new Map<Hook, string>();
+    const secrets = new Map<Endpoint, string>();
     const open = async (subscriptionDetails: unknown, secretKey: string) => {
-      const hook = await openHook(kit, receiver, { subscriptionDetails, secretKey });
-      secrets.set(hook, secretKey);
-      return hook;
+      const endpoint = await openEndpoint(kit, receiver, { subscriptionDetails, secretKey });
+      secrets.set(endpoint, secretKey);
+      return endpoint;
     };
     const all = await open({ type: "ALL" }, kit.newSecret());
     const category = await open({ type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] }, kit.newSecret());
@@ -62,18 +62,18 @@ export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
   });
 }
 
-async function openHook(
+async function openEndpoint(
   kit: Kit,
   receiver: Receiver,
   fields: { subscriptionDetails: unknown; secretKey?: string },
-): Promise<Hook> {
-  const hook = receiver.hook({ wanted: true });
-  const exchange = await subscribe(kit, subscriptionOf(kit, { ...fields, url: hook.url }));
+): Promise<Endpoint> {
+  const endpoint = receiver.endpoint({ accepts: true });
+  const exchange = await subscribe(kit, subscriptionOf(kit, { ...fields, url: endpoint.url }));
   const made = exchange.received.status === 200 && typeof bodyOf(exchange).subscriptionKey === "string";
-  hook.wanted = made;
+  endpoint.accepts = made;
   refuseFull(exchange.received.status, () => expectProblem(exchange, "SUBSCRIPTION_LIMIT"));
   assert(made, "200 with a subscriptionKey", exchange);
-  return hook;
+  return endpoint;
 }
 
 /** The refund of the failed debit comes last: when its event has arrived, the others have had enough time. */
@@ -100,34 +100,34 @@ const PAUSE_MS = 200;
  * Responds with 410 to every subscription of the run. Resolves with one that still gets deliveries afterwards. A new subscription,
  * which is ended as well, shows when later events have gone out.
  */
-export async function endSubscriptions(kit: Kit, run: DeliveryRun): Promise<Hook | undefined> {
-  const hooks = [run.all, run.category, run.single];
-  assert(await endHooks(kit, hooks), "an event for each subscription");
+export async function endSubscriptions(kit: Kit, run: DeliveryRun): Promise<Endpoint | undefined> {
+  const endpoints = [run.all, run.category, run.single];
+  assert(await endEndpoints(kit, endpoints), "an event for each subscription");
 
-  const later = await openHook(kit, run.receiver, { subscriptionDetails: { type: "ALL" } });
-  const stillSent = await findStillSent(kit, hooks, later);
-  await endHooks(kit, [later]);
+  const later = await openEndpoint(kit, run.receiver, { subscriptionDetails: { type: "ALL" } });
+  const stillSent = await findStillSent(kit, endpoints, later);
+  await endEndpoints(kit, [later]);
   return stillSent;
 }
 
-/** Makes an event, and responds to it with 410 at each hook. Resolves with whether all have got it in time. */
-async function endHooks(kit: Kit, hooks: readonly Hook[]): Promise<boolean> {
-  if (hooks.length === 0) return true;
-  for (const hook of hooks) hook.wanted = false;
+/** Makes an event, and responds to it with 410 at each endpoint. Resolves with whether all have got it in time. */
+async function endEndpoints(kit: Kit, endpoints: readonly Endpoint[]): Promise<boolean> {
+  if (endpoints.length === 0) return true;
+  for (const endpoint of endpoints) endpoint.accepts = false;
   await issueFailed(kit);
   const isEnded = (deliveries: readonly Delivery[]) => deliveries.some(({ refused }) => refused);
-  const ended = await Promise.all(hooks.map((hook) => hook.until(isEnded, kit.options.timeoutMs)));
+  const ended = await Promise.all(endpoints.map((one) => one.until(isEnded, kit.options.timeoutMs)));
   return !ended.includes(false);
 }
 
-async function findStillSent(kit: Kit, hooks: readonly Hook[], later: Hook): Promise<Hook | undefined> {
-  let stillSent: Hook | undefined;
+async function findStillSent(kit: Kit, endpoints: readonly Endpoint[], later: Endpoint) {
+  let stillSent: Endpoint | undefined;
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
     const refund = await issueFailed(kit);
-    const arrived = ({ deliveries }: Hook) =>
+    const arrived = ({ deliveries }: Endpoint) =>
       deliveries.some((delivery) => refundIdOf(delivery) === refund.paymentId);
     await later.until(() => arrived(later), kit.options.timeoutMs);
-    stillSent = hooks.find(arrived);
+    stillSent = endpoints.find(arrived);
     if (!stillSent) return undefined;
     await pause(PAUSE_MS);
   }

@@ -80,7 +80,7 @@ function toRefund(kit: Kit, example: Node, documented: Node) {
 async function toSubscription(kit: Kit, example: Node) {
   const receiver = await receiverOf(kit);
   const { hash } = new URL(String(example.url));
-  const url = receiver ? receiver.hook({ wanted: false }).url + hash : example.url;
+  const url = receiver ? receiver.endpoint({ accepts: false }).url + hash : example.url;
   return { ...example, url, secretKey: kit.newSecret() };
 }
 

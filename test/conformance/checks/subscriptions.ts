@@ -71,7 +71,7 @@ export function refuseFull(status: number, expectLimit: () => void): void {
 async function toNames(kit: Kit, details: readonly string[], subscriptions = 1) {
   const receiver = await receiverOf(kit);
   return subscriptionOf(kit, {
-    ...(receiver && { url: receiver.hook({ wanted: false, subscriptions }).url }),
+    ...(receiver && { url: receiver.endpoint({ accepts: false, subscriptions }).url }),
     subscriptionDetails: { type: "EVENT", details },
   });
 }

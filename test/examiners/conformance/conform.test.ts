@@ -173,8 +173,8 @@ describe("the receiver of the conformance kit", () => {
     const options = { ...DEFAULTS, url: NOWHERE, receiver: "http://127.0.0.1:0" };
     await using kit = createKit(options, readContract("openapi"));
     const receiver = await receiverOf(kit);
-    const hook = receiver?.hook({ wanted: true });
-    const { url = "" } = hook ?? {};
+    const endpoint = receiver?.endpoint({ accepts: true });
+    const { url = "" } = endpoint ?? {};
     const deliver = (to: string, bytes: number) =>
       fetch(to, { method: "POST", body: Buffer.alloc(bytes) }).then(
         ({ status }) => status,
@@ -186,6 +186,6 @@ describe("the receiver of the conformance kit", () => {
     expect(await deliver(`${url}/other`, 16 * 1024 * 1024)).toBe("closed");
     // Where the deliveries of an earlier run, or of anybody, could arrive.
     expect(await deliver(new URL("/hook-1", url).href, 1)).toBe(410);
-    expect(hook?.deliveries.map(({ bytes }) => bytes.length)).toEqual([64 * 1024]);
+    expect(endpoint?.deliveries.map(({ bytes }) => bytes.length)).toEqual([64 * 1024]);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
-import { findMockMismatches, idleExceptions } from "../../openapi/mock-differences.ts";
+import { findMockMismatches, unusedDifferences } from "../../openapi/mock-differences.ts";
 import { createMock } from "../../openapi/prism.ts";
 import { deriveRows, sendRow } from "../../openapi/rows.ts";
 
@@ -29,7 +29,7 @@ test("the mock refuses and accepts what the document's constraints say", { timeo
   await Promise.all(Array.from({ length: IN_FLIGHT }, sendNext));
 
   expect(wrong).toEqual({});
-  expect(idleExceptions(derived)).toEqual([]);
+  expect(unusedDifferences(derived)).toEqual([]);
 });
 
 test("the proxy reports a problem whose status is that of another response", async () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { listenLocally } from "./local-server.ts";
 
-/** A proxy of an operator: it opens tunnels, and nothing else. */
+/** A forward proxy that supports CONNECT alone, as an operator's egress proxy does. */
 export type ConnectProxy = AsyncDisposable & {
   readonly url: string;
   /** What was asked of it, such as `CONNECT 127.0.0.1:443`, and the credentials. */

@@ -12,7 +12,7 @@ export function mutantsOfConstraints(constraints: readonly Constraint[]): Mutant
   return [...rules.values()].flatMap((rule) => (OUTSIDE_SCHEMAS[rule.keyword] ?? ofKeyword)(rule));
 }
 
-/** The keyword removed, with other values of the table of keywords, and as another keyword. */
+/** The keyword removed, its value changed as `mistaken` says, and the keyword replaced as `confused` says. */
 const ofKeyword: Maker = ({ pointer, keyword, value, holder }) => {
   const { mistaken, confused, holds } = KEYWORDS[keyword] ?? {};
   if (keyword === "required" && value === true) return [put(pointer, "required made optional", false)];

@@ -33,7 +33,7 @@ async function createPair(db: Db, name: string) {
   await saveRefund(db, { ...(await decideRefund(db, payment)), paymentId: `rfd_${name}` });
 }
 
-/** What has to be gone before everything can be changed, and the line that then says so. */
+/** Needed first, or the database refuses the corruptions below; and the line that `check` then prints. */
 const GUARDS = [
   "alter table payments disable trigger payments_sum",
   "table payments: the trigger payments_sum is missing or disabled, and should be enabled",
@@ -48,7 +48,7 @@ async function dropConstraints(): Promise<void> {
   for (const { statement } of [...statements, { statement: GUARDS[0] }]) await query(stored.url, statement);
 }
 
-/** What is changed, and the lines that say so. */
+/** Each corruption, and what `check` must report. */
 const CORRUPTIONS: Readonly<Record<string, readonly [change: string, ...lines: string[]]>> = {
   sum: [
     "update payments set refunded_cents = 0 where payment_id = 'pay_sum'",

@@ -20,7 +20,7 @@ import { createReal, type Real } from "./model/real.ts";
  * command. A failure prints its seed, with which it runs again:
  *
  * - MODEL_SEED: what the random choices begin with, the same in every run unless another one is given;
- * - MODEL_COMMANDS: how many commands run at least; `npm test -- --whole` runs many more than `npm test`.
+ * - MODEL_COMMANDS: how many commands run at least; `npm test -- --whole` runs many more than the default.
  */
 const { MODEL_SEED, MODEL_COMMANDS } = process.env;
 const COMMANDS = Number(MODEL_COMMANDS ?? 120);

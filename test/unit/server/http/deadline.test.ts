@@ -17,13 +17,13 @@ test("a part of a request that has no time left is not begun", async () => {
 
 test("work for a request is aborted at its deadline by its signal", async () => {
   const deadline = createDeadline(1);
-  let told: AbortSignal | undefined;
+  let signal: AbortSignal | undefined;
 
-  const waited = deadline({ locals: {} } as HttpResponse, ({ signal }) => {
-    told = signal;
+  const waited = deadline({ locals: {} } as HttpResponse, (context) => {
+    signal = context.signal;
     return new Promise(() => {});
   });
 
   await expect(waited).rejects.toThrow();
-  expect(told?.aborted).toBe(true);
+  expect(signal?.aborted).toBe(true);
 });
