@@ -23,7 +23,7 @@ describe.concurrent("the exam of a receiver", () => {
   });
 
   test.for(RECEIVERS.filter(([mistake]) => mistake !== PRINTS))(
-    "finds one that %s",
+    'finds the mistake "%s"',
     async ([mistake, ...failed]) => {
       await using merchant = await startMerchant(mistake);
 
@@ -37,7 +37,7 @@ describe.concurrent("the exam of a receiver", () => {
   );
 
   // Not at once: an exam judges all that its process has printed.
-  test(`finds one that ${PRINTS}`, { concurrent: false }, async () => {
+  test(`finds the mistake "${PRINTS}"`, { concurrent: false }, async () => {
     await using merchant = await startMerchant(PRINTS);
 
     const report = await holdReceiver(merchant.url, ...restarting(merchant.url));
@@ -45,13 +45,16 @@ describe.concurrent("the exam of a receiver", () => {
     expect(outcomes(report).failed).toEqual(["output.secret"]);
   });
 
-  test.for(RIGHT_RECEIVERS)("passes one that %s", async ([merchantThat, only, ...times]) => {
-    await using merchant = await startMerchant(merchantThat);
+  test.for(RIGHT_RECEIVERS)(
+    'passes the right system "%s" in the checks %s',
+    async ([merchantThat, only, ...times]) => {
+      await using merchant = await startMerchant(merchantThat);
 
-    const report = await holdReceiver(merchant.url, "--only", only, ...times);
+      const report = await holdReceiver(merchant.url, "--only", only, ...times);
 
-    expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
-  });
+      expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
+    },
+  );
 });
 
 describe("the exam of a caller", () => {
@@ -66,7 +69,7 @@ describe("the exam of a caller", () => {
   });
 
   // By the checks that are meant for it: each one more makes the system wait once more.
-  test.for(CALLERS)("finds one that %s", async ([mistake, ...failed]) => {
+  test.for(CALLERS)('finds the mistake "%s"', async ([mistake, ...failed]) => {
     await using merchant = await startMerchant(mistake);
 
     const times = mistake === "caller: makes a new requestKey after a timeout, in a queue" ? SETTLE : [];
@@ -75,13 +78,16 @@ describe("the exam of a caller", () => {
     expect(outcomes(report).failed).toEqual(failed);
   });
 
-  test.for(RIGHT_CALLERS)("passes one that %s", async ([merchantThat, only, ...times]) => {
-    await using merchant = await startMerchant(merchantThat);
+  test.for(RIGHT_CALLERS)(
+    'passes the right system "%s" in the checks %s',
+    async ([merchantThat, only, ...times]) => {
+      await using merchant = await startMerchant(merchantThat);
 
-    const report = await holdCaller(sandbox, merchant.url, "--only", only, ...times);
+      const report = await holdCaller(sandbox, merchant.url, "--only", only, ...times);
 
-    expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
-  });
+      expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
+    },
+  );
 
   const program = new URL("merchant-program.ts", import.meta.url).pathname;
   test.for([["makes no mistake"] as const, ...PROGRAMS])(

@@ -4,7 +4,7 @@ import { createDeployment } from "../../helpers/deployment.ts";
 import { subscriptionTo } from "../../helpers/factories.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 
-test("subscribing again responds with the same key, at the same time and on two servers; another secret gets another", async () => {
+test("subscribing again responds with the same key, at the same time and on two servers; another secret gets another key", async () => {
   await using deployment = await createDeployment();
   const servers = [await deployment.start(), await deployment.start()];
   const request = subscriptionTo("https://merchant.example.com/hooks", { secretKey: "a secret" });

@@ -9,7 +9,7 @@ import { until } from "../../helpers/receiver.ts";
 import { type Role, readScript, startWithRoles } from "../../helpers/roles.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 
-describe("the roles of the guide", () => {
+describe("the roles of docs/operators/roles.sql", () => {
   let setup: Awaited<ReturnType<typeof startWithRoles>>;
   let server: TestServer;
   const run: typeof setup.run = (...args) => setup.run(...args);

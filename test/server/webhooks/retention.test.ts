@@ -6,7 +6,7 @@ import { startTestServer } from "../../helpers/server.ts";
 const DAY_MS = 86_400_000;
 
 test.each(engines)(
-  "a server removes what is past retention by itself, with who subscribed (%s)",
+  "a running server deletes deliveries older than RETENTION_DAYS, and forgets which caller subscribed (%s)",
   async (engine) => {
     let ahead = 0;
     await using receiver = await startReceiver();

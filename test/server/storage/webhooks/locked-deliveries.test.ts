@@ -11,7 +11,7 @@ import {
 
 const database = useDatabase("postgres");
 
-test("deliveries of an ending subscription are neither waited for nor claimed while another transaction has locked them", async () => {
+test("ending a subscription doesn't wait for a delivery that is locked, and nobody claims that delivery afterwards", async () => {
   const { db } = database;
   const merchant = newMerchant();
   const subscriptionKey = await createSubscription(db, merchant);
