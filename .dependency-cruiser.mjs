@@ -17,7 +17,7 @@ const SERVER_LAYERS = [
   ["http/"],
   ["process/"],
   ["operators/[^/]+$", "sandbox/commands/", "sandbox/handlers/"],
-  ["sandbox/(pages|sandbox|settings)\\.ts"],
+  ["sandbox/(console-page|sandbox|settings)\\.ts"],
   ["sandbox/(greeting|start-sandbox)\\.ts"],
   ["sandbox/exec/"],
   ["cli.ts", "sandbox/(cli|index)\\.ts"],

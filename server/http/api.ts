@@ -13,9 +13,9 @@ import { ProblemError, unavailable, type Violation } from "../contract/problem.t
 import { createRequestValidator, type RequestValidator } from "../contract/validate-request.ts";
 import { EVENT_STREAM } from "../contract/validate-response.ts";
 import type { TimeLimit } from "../domain/time-limit.ts";
-import { type AccessOptions, requireAccess } from "./access.ts";
 import { allowAbsentBody, readBody, requireJson } from "./body.ts";
 import { type ErrorMiddleware, type Middleware, type RequestLocals, toIdentity } from "./request-locals.ts";
+import { type AccessOptions, requireAccess } from "./require-access.ts";
 import { type AnyResponse, requireAcceptance, sendResponse } from "./send-response.ts";
 
 /** Finds what schemas can't express, in any JSON value. `known` are the pointers that have a violation already. */

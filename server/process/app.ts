@@ -7,7 +7,6 @@ import { type ContractDocument, readDocument, servedOperations } from "../contra
 import type { Handlers, OperationId, PublishedId } from "../contract/operations.ts";
 import { compileResponseValidators } from "../contract/validate-response.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import { limitRate } from "../http/access.ts";
 import { type ApiOptions, serveApi } from "../http/api.ts";
 import { findCallerAddress } from "../http/caller-address.ts";
 import type { ConcurrencyLimit } from "../http/concurrency-limit.ts";
@@ -21,6 +20,7 @@ import type { RateLimiter } from "../http/rate-limiter.ts";
 import { checkHost, checkPlainHead, type HeadCheck } from "../http/request-head.ts";
 import type { Middleware } from "../http/request-locals.ts";
 import { logRequests } from "../http/request-log.ts";
+import { limitRate } from "../http/require-access.ts";
 import { guardResponses } from "../http/response-guard.ts";
 import { readSecurityHeaders } from "../http/security-headers.ts";
 import { checkTarget, subscribeToWebhooks } from "../http/subscribe-to-webhooks.ts";

@@ -9,6 +9,7 @@ import { checkLocalHost } from "../http/request-head.ts";
 import type { HttpResponse, Middleware } from "../http/request-locals.ts";
 import { assembleApp } from "../process/app.ts";
 import type { Core, Hooks } from "../process/start.ts";
+import { createConsolePage, nameOwnAddress } from "./console-page.ts";
 import { type BadDay, createBadDay, type Watch } from "./handlers/bad-day.ts";
 import { createCallFaults } from "./handlers/call-faults.ts";
 import { createChanges } from "./handlers/changes.ts";
@@ -30,7 +31,6 @@ import { createRequestMemory } from "./handlers/recorded-requests.ts";
 import type { SandboxParts } from "./handlers/responses.ts";
 import { createTomorrow } from "./handlers/tomorrow.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
-import { createConsolePage, nameOwnAddress } from "./pages.ts";
 
 const TOKEN_BYTES = 24;
 

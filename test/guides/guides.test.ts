@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findFreePort } from "../helpers/network/local-server.ts";
 import { startTestServer } from "../helpers/server.ts";
-import { type Block, blocksOf } from "./blocks.ts";
+import { type Block, blocksOf } from "./code-blocks.ts";
 import { createProjectFolder, type ProjectFolder } from "./project-folder.ts";
 
 /** Pages whose code `npm run proof -- generators` runs. */

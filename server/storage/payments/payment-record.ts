@@ -9,7 +9,7 @@ import type {
 } from "../../domain/refunds.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
-import { type Page, type PageOf, toPage } from "../webhooks/pages.ts";
+import { type Page, type PageOf, toPage } from "../webhooks/pagination.ts";
 
 /** Identifies a payment record: identifiers belong to a merchant. */
 export type PaymentKey = { readonly merchant: string; readonly paymentId: string };

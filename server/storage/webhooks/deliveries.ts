@@ -6,7 +6,7 @@ import { notify } from "../database/notifications.ts";
 import type { Db } from "../database/tables.ts";
 import type { AttemptResult } from "./attempts.ts";
 import { DELIVERIES_CHANNEL } from "./events.ts";
-import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
+import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
 import { STORED_SECRETS, type StoredSecrets } from "./subscriptions.ts";
 
 /** How many attempts of a delivery are listed: the latest ones. */

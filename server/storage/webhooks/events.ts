@@ -12,7 +12,7 @@ import type { TraceContext } from "../../domain/trace-context.ts";
 import { notify } from "../database/notifications.ts";
 import type { Db } from "../database/tables.ts";
 import { waitForTurn } from "../database/turns.ts";
-import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
+import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
 
 /** An event to be written in the transaction that changes the status (D20). */
 export type NewEvent = EventMessage<string> & {

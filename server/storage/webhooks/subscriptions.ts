@@ -5,7 +5,7 @@ import type { SubscriptionType } from "../../domain/events.ts";
 import { createSubscriptionKey, firstIdSince } from "../../domain/ids.ts";
 import type { Db } from "../database/tables.ts";
 import { waitForTurn } from "../database/turns.ts";
-import { fromCursor, type Page, type PageOf, toPage } from "./pages.ts";
+import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
 import type { EncryptionKeys } from "./secrets.ts";
 
 /** How many live subscriptions a merchant may have (D26). */

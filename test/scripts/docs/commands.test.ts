@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PROOFS } from "../../../scripts/command/proofs.ts";
-import { blocksOf } from "../../guides/blocks.ts";
+import { blocksOf } from "../../guides/code-blocks.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { testProjects } from "../../helpers/test-projects.ts";
 
