@@ -6,17 +6,17 @@ import { isEqual, isNode, locate, METHODS, memberOf, membersOf, type Node, nameA
 import { type Finding, type Level, levelOf, type Use } from "./law.ts";
 import { isText, schemaAt, unify } from "./read-schema.ts";
 
-/** A part of a document: where it is used (`asked`), and where it is defined. */
-type Part = { readonly documents: Documents; readonly asked: string; readonly pointer: string; readonly value: unknown }; // biome-ignore format: one line
+/** A part of a document: where it is used (`usedAt`), and where it is defined (`pointer`). */
+type Part = { readonly documents: Documents; readonly usedAt: string; readonly pointer: string; readonly value: unknown }; // biome-ignore format: one line
 type Pair = readonly [base: Part, revision: Part];
 type Found = Finding | SchemaUse;
-/** What is found in a part that `around` has. The direction of the use is that of a request body. */
+/** Compares one member of the objects `around`. `use.direction` is that of the request body; responses reverse it. */
 type Compare = (pair: Pair, use: Use, around: Pair) => Found[];
 type Each = (pair: Pair, name: string) => Found[];
 
 const differs = () => ["changed"] as const;
-/** What another value of a member means. */
-const RATES: Readonly<Record<string, Rate>> = {
+/** The effects that another value of a member has. */
+const EFFECTS: Readonly<Record<string, Rate>> = {
   operationId: (before) => (before === undefined ? [] : ["extended"]),
   deprecated: flag("extended", "extended"),
   required: flag("tightened", "loosened"),
@@ -26,8 +26,8 @@ const RATES: Readonly<Record<string, Rate>> = {
   // Of a security scheme; its addresses are deployment.
   ...{ type: differs, in: differs, scheme: differs, name: differs, flows: sets("loosened", "tightened") },
 };
-/** What is meant by some members of a part, also where they are left out. */
-const MEANT: Readonly<Record<string, (part: Part) => unknown>> = {
+/** The value that counts for a member, such as its default where it is left out. */
+const EFFECTIVE_VALUES: Readonly<Record<string, (part: Part) => unknown>> = {
   style: styleOf,
   explode: styleOf,
   // What fields of text have when nothing is said; that of others is only assumed to be another one.
@@ -73,18 +73,18 @@ const MEMBERS: Readonly<Record<string, Compare>> = {
       const found = schemaAt({ documents, pointer: `${pointer}/schema`, hidden });
       return memberOf(value, "in") && found.schema === STRING ? { ...found, schema: TEXT } : found;
     };
-    return [{ schemas: [located(around[0]), located(around[1])], use }];
+    return [{ pair: [located(around[0]), located(around[1])], use }];
   },
 };
 /** Members that are compared with others below, and those that are no promise: servers are deployment, and texts help readers. */
-const SILENT = ["security", "parameters", "info", "openapi", "x-files", "servers", "tags", "links", "jsonSchemaDialect", "$self", "bearerFormat", "openIdConnectUrl"]; // biome-ignore format: one line
+const NOT_COMPARED = ["security", "parameters", "info", "openapi", "x-files", "servers", "tags", "links", "jsonSchemaDialect", "$self", "bearerFormat", "openIdConnectUrl"]; // biome-ignore format: one line
 
 /** Every difference that affects callers or receivers, and the schemas that they use. */
 export const compareOperations = (documents: Documents): Found[] => compareMembers(rootsOf(documents));
 
 const rootsOf = (documents: Documents) =>
   ["", AFTER].map((pointer): Part => {
-    return { documents, asked: pointer, pointer, value: locate(documents, pointer)?.value };
+    return { documents, usedAt: pointer, pointer, value: locate(documents, pointer)?.value };
   }) as unknown as Pair;
 const useOf = (party: Use["party"], name: string): Use => {
   return { party, name, direction: party === "callers" ? "request" : "response" };
@@ -101,18 +101,19 @@ function compareMembers(pair: Pair, use?: Use): Found[] {
     const parts = inside(pair, name);
     const compare = MEMBERS[name];
     if (compare) return compare(parts, use as Use, pair);
-    if (SILENT.includes(name) || isText(name)) return [];
-    const [old, now] = MEANT[name] ? pair.map(MEANT[name]) : parts.map(({ value }) => value);
-    const effects = (RATES[name] ?? EXTENSIONS[name]?.rate)?.(old, now) ?? (["unknown"] as const);
+    if (NOT_COMPARED.includes(name) || isText(name)) return [];
+    const toValue = EFFECTIVE_VALUES[name];
+    const [old, now] = toValue ? pair.map(toValue) : parts.map(({ value }) => value);
+    const effects = (EFFECTS[name] ?? EXTENSIONS[name]?.rate)?.(old, now) ?? (["unknown"] as const);
     const what = `${name} ${describeChange(old, now)}`;
-    return isEqual(old, now) ? [] : effects.map((effect) => finding(parts[1].asked, use, effect, what));
+    return isEqual(old, now) ? [] : effects.map((effect) => finding(parts[1].usedAt, use, effect, what));
   });
 }
 
 /** Names that only generated code and `Prefer: example=` know: nothing on the wire changes, but their users have to. */
 function compareNames(pair: Pair): Found[] {
   return eachOf(pair, ([base, revision]) =>
-    revision.value === undefined ? [finding(base.asked, undefined, "extended", "removed or renamed")] : [],
+    revision.value === undefined ? [finding(base.usedAt, undefined, "extended", "removed or renamed")] : [],
   );
 }
 
@@ -124,7 +125,7 @@ function compareItems(pair: Pair, toUse: (name: string, method: string) => Use):
   const roots = rootsOf(pair[0].documents);
   const needs = [inside(roots, "security"), inside(roots, "components", "securitySchemes")];
   const compare = (item: Pair, name: string): Found[] => {
-    const [old, place] = [ownPointer(item[0].asked), ownPointer(item[1].asked)];
+    const [old, place] = [ownPointer(item[0].usedAt), ownPointer(item[1].usedAt)];
     if (old === place && [item, ...needs].every(isSame)) return [];
     const what = `path renamed from ${nameAt(old)}`;
     const renamed = { ...finding(place, undefined, "extended", what), old };
@@ -178,11 +179,11 @@ function compareParameters(pair: Pair, item: Pair, use: Use): Found[] {
 }
 
 function parametersOf(operation: Part, item: Part): Map<string, Part> {
-  const places: string[] = nameAt(item.asked).match(/\{[^}]*\}/g) ?? [];
+  const places: string[] = nameAt(item.usedAt).match(/\{[^}]*\}/g) ?? [];
   const lists = [at(item, "parameters"), at(operation, "parameters")];
   const parts = lists.flatMap((list) => Object.keys(list.value ?? {}).map((index) => at(list, index)));
   const keyed = parts.map((part) => {
-    if (!isNode(part.value)) throw invalidAt(part.documents, part.asked, "be a parameter");
+    if (!isNode(part.value)) throw invalidAt(part.documents, part.usedAt, "be a parameter");
     const { in: holder, name } = part.value;
     const own = holder === "header" ? String(name).toLowerCase() : name;
     return [`${holder} ${holder === "path" ? places.indexOf(`{${name}}`) : own}`, part] as const;
@@ -209,8 +210,8 @@ function compareSecurity(pair: Pair, use: Use): Found[] {
     const own = memberOf(value, "security") ?? memberOf(roots[side]?.value, "security");
     return Array.isArray(own) && own.length > 0 ? own.filter(isNode) : [{}];
   }) as [Node[], Node[]];
-  const includes = (shown: unknown, asked: unknown) =>
-    Array.isArray(shown) && (asked as unknown[]).every((scope) => shown.includes(scope));
+  const includes = (shown: unknown, needed: unknown) =>
+    Array.isArray(shown) && (needed as unknown[]).every((scope) => shown.includes(scope));
   const suffices = (ways: Node[]) => (shown: Node) =>
     ways.some((way) => membersOf(way).every(([name, scopes]) => includes(memberOf(shown, name), scopes)));
   const [grows, shrinks] = [before.every(suffices(after)), after.every(suffices(before))];
@@ -231,16 +232,16 @@ function finding(at: string, use: Use | undefined, effect: Effect, what: string,
 /** What follows when not both have something; undefined where both do. */
 function existence([base, revision]: Pair, use: Use, added: Level = "minor", removed: Level = "major") {
   if (base.value !== undefined && revision.value !== undefined) return undefined;
-  if (revision.value !== undefined) return [finding(revision.asked, use, "loosened", "added", added)];
-  return base.value === undefined ? [] : [finding(base.asked, use, "tightened", "removed", removed)];
+  if (revision.value !== undefined) return [finding(revision.usedAt, use, "loosened", "added", added)];
+  return base.value === undefined ? [] : [finding(base.usedAt, use, "tightened", "removed", removed)];
 }
 
 /** A part of a part; references on the way are followed. */
 function at({ documents, pointer, value }: Part, name: string): Part {
-  const [asked, member] = [pointer + step(name), memberOf(value, name)];
+  const [usedAt, member] = [pointer + step(name), memberOf(value, name)];
   const target = targetOf(member);
   const found = target === undefined ? undefined : locate(documents, target);
-  return { documents, asked, pointer: found?.pointer ?? asked, value: found?.value ?? member };
+  return { documents, usedAt, pointer: found?.pointer ?? usedAt, value: found?.value ?? member };
 }
 const inside = (pair: Pair, ...path: string[]): Pair => [path.reduce(at, pair[0]), path.reduce(at, pair[1])];
 /** Whether both are the same, with all that they refer to. */

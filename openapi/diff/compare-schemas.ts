@@ -1,4 +1,4 @@
-/** Compares schemas keyword by keyword, and rates the changes of each by whether one schema contains the other. */
+/** Compares the schemas that are used, keyword by keyword, and rates each change by whether one schema contains the other. */
 import { isContained } from "./containment.ts";
 import { AFTER, ownPointer, type Schema } from "./documents.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
@@ -7,42 +7,42 @@ import { type Finding, levelOf, type Use } from "./law.ts";
 import { idOf, type Located, referred, unify } from "./read-schema.ts";
 
 type Pair = readonly [base: Located, revision: Located];
-export type SchemaUse = { readonly schemas: Pair; readonly use: Use };
+export type SchemaUse = { readonly pair: Pair; readonly use: Use };
 /** What is found in two schemas. Those of their items, fields and branches are compared by themselves. */
 type Comparison = {
   readonly pair: Pair;
   readonly direction: Use["direction"];
-  /** The writer's schema and the reader's schema. */
-  readonly schemas: readonly [valid: Schema, invalid: Schema];
+  readonly schemas: readonly [writers: Schema, readers: Schema];
   readonly findings: Omit<Finding, "uses">[];
   readonly parts: Set<Comparison>;
   readonly uses: Set<Use>;
 };
 
-/** The most uses of a schema that are listed. */
+/** How many uses of a schema are noted: a list of all would take long to make, and nobody reads it. */
 export const LISTED = 20;
 
-/**
- * Every difference between schemas that are used somewhere, rated by whom it affects. Keywords are rated one by one. A schema whose
- * change is proven compatible then has no major finding; any other has one, be it in one of its parts.
- */
-export function compareSchemas(asked: readonly SchemaUse[]): Finding[] {
+/** A schema whose change is proven compatible has no major finding; any other has one, be it in one of its parts. */
+export function compareSchemas(schemaUses: readonly SchemaUse[]): Finding[] {
   const compared = new Map<string, Comparison>();
-  const comparisonOf = (both: Pair, direction: Use["direction"]): Comparison[] => {
-    const pair = both.map((one) => ({ ...follow(one), outer: one.outer })) as unknown as Pair;
+  const comparisonOf = (located: Pair, direction: Use["direction"]): Comparison[] => {
+    const pair = located.map((one) => ({ ...follow(one), outer: one.outer })) as unknown as Pair;
     if (pair[0].schema === pair[1].schema) return [];
     const key = `${pair.map(({ schema, pointer }) => `${idOf(schema)} ${pointer}`)} ${direction}`;
     const known = compared.get(key);
     if (known) return [known];
-    const schemas = inOrder(pair[0].schema, pair[1].schema, direction);
-    const own: Comparison = { pair, direction, schemas, findings: [], parts: new Set(), uses: new Set() };
-    compared.set(key, own);
-    for (const part of compare(own)) for (const one of comparisonOf(part, direction)) own.parts.add(one);
-    return [own];
+    const schemas = writerFirst(pair[0].schema, pair[1].schema, direction);
+    const [findings, parts, uses] = [[], new Set<Comparison>(), new Set<Use>()];
+    const comparison: Comparison = { pair, direction, schemas, findings, parts, uses };
+    compared.set(key, comparison);
+    for (const next of compare(comparison)) for (const part of comparisonOf(next, direction)) parts.add(part);
+    return [comparison];
   };
   const wholes = new Set<Comparison>();
-  for (const { schemas, use } of asked)
-    for (const whole of comparisonOf(schemas, use.direction)) spread(wholes.add(whole) && whole, use);
+  for (const { pair, use } of schemaUses)
+    for (const whole of comparisonOf(pair, use.direction)) {
+      wholes.add(whole);
+      recordUse(whole, use);
+    }
   const isBroken = ({ schemas }: Comparison) => !isContained(...schemas);
   // The change of a part matters where the whole that it belongs to isn't proven compatible.
   const broken = closure([...wholes].filter(isBroken), ({ parts }) => [...parts].filter(isBroken));
@@ -53,44 +53,41 @@ export function compareSchemas(asked: readonly SchemaUse[]): Finding[] {
     if ([...all].every(({ findings }) => !findings.some(isMajor)))
       report(whole, whole.pair[1].pointer, what, "unknown", { schemas: whole.schemas });
   }
-  return [...compared.values()].flatMap((own) => {
-    const [one, other] = own.schemas;
-    const isSame = () => isContained(one, other) && isContained(other, one);
+  return [...compared.values()].flatMap((comparison) => {
+    const [writers, readers] = comparison.schemas;
+    const isSame = () => isContained(writers, readers) && isContained(readers, writers);
     const rate = (found: Omit<Finding, "uses">) => {
-      // What values alone decide is compatible where the whole is, and nothing where the whole allows the same.
-      if (broken.has(own) || !found.schemas || found.isPromise || found.effect === "extended") return found;
+      // What only limits values is minor if the whole schema is compatible, and a patch if it allows exactly the same values.
+      if (broken.has(comparison) || !found.schemas || found.isPromise || found.effect === "extended")
+        return found;
       if (isSame()) return { ...found, effect: "none", level: "patch" } as const;
       return isMajor(found) ? { ...found, level: "minor" as const } : found;
     };
-    return own.findings.map((found) => ({ ...rate(found), uses: [...own.uses] }));
+    return comparison.findings.map((found) => ({ ...rate(found), uses: [...comparison.uses] }));
   });
 }
 const isMajor = ({ level }: Pick<Finding, "level">) => level === "major";
 
 /** Notes where a comparison and its parts are used. */
-function spread({ uses, parts }: Comparison, use: Use): void {
+function recordUse({ uses, parts }: Comparison, use: Use): void {
   if (uses.size === LISTED || uses.has(use)) return;
   uses.add(use);
-  for (const part of parts) spread(part, use);
+  for (const part of parts) recordUse(part, use);
 }
 
-const inOrder = (base: Schema, revision: Schema, direction: Use["direction"]) =>
+const writerFirst = (base: Schema, revision: Schema, direction: Use["direction"]) =>
   direction === "request" ? ([base, revision] as const) : ([revision, base] as const);
 
-const report = (own: Comparison, at: string, what: string, effect: Effect, more?: Partial<Finding>) =>
-  own.findings.push({
-    ...more,
-    pointer: ownPointer(at),
-    what,
-    effect,
-    level: levelOf(effect, own.direction),
-  });
+function report(comparison: Comparison, at: string, what: string, effect: Effect, more?: Partial<Finding>) {
+  const [pointer, level] = [ownPointer(at), levelOf(effect, comparison.direction)];
+  comparison.findings.push({ ...more, pointer, what, effect, level });
+}
 
 /** Reports how what is allowed changes, by which schema contains the other. */
-function reportEffect(own: Comparison, pointer: string, what: string, base: Schema, revision: Schema) {
+function reportEffect(comparison: Comparison, pointer: string, what: string, base: Schema, revision: Schema) {
   const [grows, shrinks] = [isContained(base, revision), isContained(revision, base)];
   const effect = grows ? (shrinks ? "none" : "loosened") : shrinks ? "tightened" : "changed";
-  report(own, pointer, what, effect, { schemas: inOrder(base, revision, own.direction) });
+  report(comparison, pointer, what, effect, { schemas: writerFirst(base, revision, comparison.direction) });
 }
 /** A part of a schema; any value where there is none. */
 function inner({ documents, hidden, pointer, schema }: Located, ...names: string[]): Located {
@@ -151,11 +148,11 @@ function unequal<One extends Located>(was: readonly One[], is: readonly One[], k
 }
 
 /** Compares what is said, and returns the parts that are left to compare. */
-function compare(own: Comparison): Pair[] {
-  const [base, revision] = own.pair;
-  if (own.pair.some(({ schema }) => Object.keys(schema).length === 0)) {
+function compare(comparison: Comparison): Pair[] {
+  const [base, revision] = comparison.pair;
+  if (comparison.pair.some(({ schema }) => Object.keys(schema).length === 0)) {
     const what = `${nameAt(revision.pointer)} ${describeChange(base.schema, revision.schema)}`;
-    reportEffect(own, revision.pointer, what, base.schema, revision.schema);
+    reportEffect(comparison, revision.pointer, what, base.schema, revision.schema);
     return [];
   }
   const around = [schemasAround(base), schemasAround(revision)] as const;
@@ -165,29 +162,32 @@ function compare(own: Comparison): Pair[] {
     return unequal(was, is).flatMap(([old, now]): Pair[] => {
       const { field, keyword } = (old ?? now) as Said;
       if (old && now && (field !== undefined || WALKED.includes(keyword))) return [[old, now]];
-      if (old && now && ["anyOf", "oneOf"].includes(keyword)) return compareBranches(own, around, [old, now]);
-      if (field === undefined) compareKeyword(own, keyword, old, now);
-      else compareField(own, around, was.length > 0 && is.length > 0, old, now);
+      if (old && now && ["anyOf", "oneOf"].includes(keyword))
+        return compareBranches(comparison, around, [old, now]);
+      if (field === undefined) compareKeyword(comparison, keyword, old, now);
+      else compareField(comparison, around, was.length > 0 && is.length > 0, old, now);
       return [];
     });
   });
 }
 type Around = readonly [was: Located[], is: Located[]];
 
-function compareKeyword(own: Comparison, keyword: string, old?: Said, now?: Said): void {
+function compareKeyword(comparison: Comparison, keyword: string, old?: Said, now?: Said): void {
   const [before, after] = [old, now].map((one) => memberOf(one?.holder.schema, keyword));
   const written = (one?: Said) => one && locate(one.documents, one.pointer)?.value;
   const what = `${keyword} ${describeChange(written(old), written(now))}`;
   const { pointer } = (now ?? old) as Said;
-  const effects = (PROMISES[keyword] ?? EXTENSIONS[keyword]?.rate)?.(before, after, own);
-  for (const effect of effects ?? []) report(own, pointer, what, effect);
+  const effects = (PROMISES[keyword] ?? EXTENSIONS[keyword]?.rate)?.(before, after, comparison);
+  for (const effect of effects ?? []) report(comparison, pointer, what, effect);
   const partners = PARTNERS.find((group) => group.includes(keyword)) ?? [keyword];
-  if (!effects) reportEffect(own, pointer, what, only(old?.holder, partners), only(now?.holder, partners));
+  if (!effects)
+    reportEffect(comparison, pointer, what, only(old?.holder, partners), only(now?.holder, partners));
 }
 
 /** Keywords that limit no values, and yet promise something. */
-const PROMISES: Readonly<
-  Record<string, (before: unknown, after: unknown, own: Comparison) => readonly Effect[]>
+const PROMISES: Record<
+  string,
+  (before: unknown, after: unknown, comparison: Comparison) => readonly Effect[]
 > = {
   deprecated: () => ["extended"],
   /** A default says what a missing field means, which matters in requests alone. */
@@ -213,17 +213,17 @@ const PROMISES: Readonly<
 };
 
 /** A declaration of a field on one side; `isKept` if the other side has one, too. */
-function compareField(own: Comparison, around: Around, isKept: boolean, old?: Said, now?: Said): void {
+function compareField(comparison: Comparison, around: Around, isKept: boolean, old?: Said, now?: Said): void {
   const { documents, pointer, hidden, holder } = (old ?? now) as Said;
   const twin = around[old ? 1 : 0].find((one) => ownPointer(one.pointer) === ownPointer(holder.pointer));
   const rest = twin ? inner(twin, "additionalProperties").schema : true;
   const [was, is] = [old?.schema ?? rest, now?.schema ?? rest];
   const isThere = locate(documents, AFTER + ownPointer(pointer)) !== undefined;
   const rate = (what: string, effect: Effect, isPromise = false) =>
-    report(own, pointer, what, effect, { schemas: own.schemas, isPromise });
+    report(comparison, pointer, what, effect, { schemas: comparison.schemas, isPromise });
   const isTyped = around[old ? 0 : 1].some(({ schema }) => memberOf(schema, "type") === "object");
   // Without a type, the schema only limits a field that somebody else may declare.
-  if (isKept || !isTyped) reportEffect(own, pointer, `limit ${old ? "removed" : "added"}`, was, is);
+  if (isKept || !isTyped) reportEffect(comparison, pointer, `limit ${old ? "removed" : "added"}`, was, is);
   // Programs that build on a field miss it, even where an open object still takes it.
   else if (old) rate(isThere ? `field is ${hidden} now` : "field removed", "changed", true);
   else if (isContained(is, false)) rate("field forbidden", "tightened");
@@ -234,7 +234,7 @@ const isClosed = ({ schema }: Located) =>
   ["additionalProperties", "unevaluatedProperties"].some((name) => memberOf(schema, name) === false);
 
 /** Branches are paired by the name that refers to them, or else by their order. */
-function compareBranches(own: Comparison, around: Around, [old, now]: readonly [Said, Said]): Pair[] {
+function compareBranches(comparison: Comparison, around: Around, [old, now]: readonly [Said, Said]): Pair[] {
   const [was = [], is = []] = [old, now].map(({ holder, keyword }) => listed(holder, keyword));
   const within = (side: 0 | 1, branch: Located): Located => ({ ...branch, outer: around[side] });
   const nameOf = (branch: Located) => (follow(branch) === branch ? "" : nameAt(follow(branch).pointer));
@@ -242,7 +242,7 @@ function compareBranches(own: Comparison, around: Around, [old, now]: readonly [
     if (one && other) return [[within(0, one), within(1, other)]];
     const branch = (one ?? other) as Located;
     const what = `${now.keyword}: ${nameOf(branch) || nameAt(branch.pointer)} ${one ? "removed" : "added"}`;
-    reportEffect(own, now.pointer, what, old.schema, now.schema);
+    reportEffect(comparison, now.pointer, what, old.schema, now.schema);
     return [];
   });
 }
@@ -258,9 +258,8 @@ export function describeChange(before: unknown, after: unknown): string {
     const own = list.filter((one) => !others.some((other) => isEqual(one, other)));
     return own.length > 0 ? [`${verb} ${own.map((one) => shorten(one)).join(", ")}`] : [];
   };
-  return (
-    [...only("gained", after, before), ...only("lost", before, after)].join(" and ") || "is in another order"
-  );
+  const changes = [...only("gained", after, before), ...only("lost", before, after)];
+  return changes.join(" and ") || "is in another order";
 }
 
 /** A value as JSON, cut after some characters. */

@@ -2,7 +2,6 @@
  * Proves that nothing valid becomes invalid. Rules for pairs of keywords would miss what several say together, such as `oneOf`, `not`
  * and `unevaluatedProperties`, so that all values of one schema that the other refuses are divided into cases until none is left.
  */
-
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { refutesByParts } from "./alike.ts";
 import type { Schema } from "./documents.ts";

@@ -5,10 +5,7 @@ import { toDocuments } from "./documents.ts";
 import { isEqual, isNode, memberOf, nameAt, step } from "./json-pointer.ts";
 import { type Change, type Finding, toChanges } from "./law.ts";
 
-/**
- * Every change between two OpenAPI documents, the most severe first: those that affect callers and receivers, and all other
- * differences, which affect no program.
- */
+/** Every change between two OpenAPI documents, the most severe first, down to differences that affect no program. */
 export function findChanges(base: unknown, revision: unknown, names?: string[]): Change[] {
   const [schemas, others] = [[], []] as [SchemaUse[], Finding[]];
   for (const one of compareOperations(toDocuments(base, revision, names)))

@@ -1,5 +1,4 @@
 /** Finds a value that one schema allows and another doesn't, by trying. */
-
 import { type Case, casesOf, countsOf, difference, fewValues, furtherIndex, isImpossible, least, leastSize, most, presentKeys, saidOf, settings } from "./containment.ts"; // biome-ignore format: one line
 import type { Schema } from "./documents.ts";
 import { all, type Formula, fulfils, not } from "./formula.ts";

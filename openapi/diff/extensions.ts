@@ -1,10 +1,7 @@
-/** The laws of a project's own keywords. They are in one table, so that the rest works for any document. */
+/** What effects changes have, and the laws of a project's own keywords: these are in one table, so that the rest fits any document. */
 import { isEqual, isNode, membersOf, type Node } from "./json-pointer.ts";
 
-/**
- * The effect on the values that are allowed: more, fewer, others, more of a list that is open anyway, or none. Something that is
- * not compared is `unknown`.
- */
+/** In this order: more values are allowed, fewer, others, more of a list that is open anyway, the same, or it isn't known. */
 export type Effect = "loosened" | "tightened" | "changed" | "extended" | "none" | "unknown";
 
 type Extension = {
@@ -26,10 +23,8 @@ export const sets =
 /** The effects of setting what is unset or false, and of the opposite. */
 export const flag =
   (whenSet: Effect, whenUnset: Effect): Rate =>
-  (before, after) => {
-    if ((before === true) === (after === true)) return [];
-    return [after === true ? whenSet : whenUnset];
-  };
+  (before, after) =>
+    (before === true) === (after === true) ? [] : [after === true ? whenSet : whenUnset];
 const known = sets("extended", "tightened");
 const withoutText = (table: unknown) =>
   [table ?? []]
@@ -40,10 +35,7 @@ const withoutText = (table: unknown) =>
 const inCategories = (lists: unknown) =>
   membersOf(lists).flatMap(([name, list]) => [list].flat().map((one) => `${name} ${one}`));
 
-/**
- * Extensions that promise something, each with the law for its values; all others inform readers. The rest of the diff knows none of
- * them: a project adds its own here.
- */
+/** Extensions that promise something, each with the law for its values; all others inform readers. */
 export const EXTENSIONS: Readonly<Record<string, Extension>> = {
   /** Values that are known today; readers must expect others. */
   "x-extensible-enum": { rate: known },

@@ -1,4 +1,12 @@
-/** A logic for values of one JSON type: terms, and formulas that are made of them. */
+/**
+ * A logic for values of one JSON type. An example, which proves that `{maxLength: 5}` allows all that `{maxLength: 3}` does:
+ *
+ * 1. A value that breaks somebody would fulfil `all(schema {maxLength: 3}, not(expected {maxLength: 5}))`.
+ * 2. Of a string, `keywords.ts` says `maxLength 3` for the first, and `minLength 6` for the second, as the opposite of `maxLength 5`.
+ *    No string has both, so that `containment.ts` drops this case. Numbers have no length: the second is `false` for them.
+ * 3. No case is left, so that the formula is refuted. The other way round, `maxLength 5` and `minLength 4` contradict nothing, and
+ *    "aaaa" fulfils both: it is an example of what breaks.
+ */
 import { isNode } from "./json-pointer.ts";
 import { idOf, textOf, unify } from "./read-schema.ts";
 
@@ -7,8 +15,8 @@ import { idOf, textOf, unify } from "./read-schema.ts";
  * which the value is valid; or what it says of the value's own parts: `has` one with a key, the `part` with a key is so if there is
  * one, and so are all `parts` whose keys are so. A key may be a formula, for a name that nothing mentions.
  *
- * The schema that is to be proven is `expected`, and its declared fields are `expectedField` and, when invalid, `unexpectedField`. The
- * other schema `sendsDeclared` fields, and no others, unless it says that it may.
+ * The schema that should allow the value is `expected`, and its declared fields are `expectedField` and, when invalid,
+ * `unexpectedField`. The other schema `sendsDeclared` fields, and no others, unless it says that it may.
  */
 export type Formula = boolean | Term;
 export type Term = { readonly is: string; readonly of?: unknown; readonly parts: readonly Formula[] };

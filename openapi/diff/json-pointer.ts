@@ -1,4 +1,4 @@
-/** Objects of a parsed document, and JSON Pointers (RFC 6901) to its parts. */
+/** Objects of a document, and JSON Pointers (RFC 6901). Like `openapi/document`, because the diff imports nothing from elsewhere. */
 import { unescape as decodeUri } from "node:querystring"; // which never throws
 
 export type Node = { readonly [name: string]: unknown };

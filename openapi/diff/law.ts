@@ -1,5 +1,4 @@
-/** Rates changes: what fewer or more allowed values mean for those who write a value and for those who read it. */
-
+/** Rates changes by one law: allowing fewer values breaks those who write them, and allowing more breaks those who read them. */
 import type { Schema } from "./documents.ts";
 import { findExample } from "./example-value.ts";
 import type { Effect } from "./extensions.ts";
@@ -16,7 +15,6 @@ export type Use = {
   readonly direction: "request" | "response";
 };
 
-/** Allowing fewer values breaks writers, allowing more breaks readers. */
 export function levelOf(effect: Effect, direction: Use["direction"]): Level {
   if (effect === "none") return "patch";
   if (effect === "extended") return "minor";
@@ -34,9 +32,9 @@ export type Finding = {
   readonly effect: Effect;
   readonly what: string;
   readonly level: Level;
-  /** Where to look for an example: a value that is valid for the first and not for the second breaks somebody. */
-  readonly schemas?: readonly [valid: Schema, invalid: Schema];
-  /** Whether it breaks somebody even where there is no such value. */
+  /** A value that writers may send and readers refuse is an example of what breaks. */
+  readonly schemas?: readonly [writers: Schema, readers: Schema];
+  /** Breaking even without an example value, such as a removed guarantee. */
   readonly isPromise?: boolean;
 };
 

@@ -46,10 +46,9 @@ function read(place: Place, value: unknown): Schema {
   if (typeof value === "boolean") return value;
   if (!isNode(value)) throw invalidAt(place.documents, place.pointer, "have a schema");
   if ((value.enum as unknown[] | undefined)?.length === 0) return false;
+  const isMarked = (part: unknown) => memberOf(part, place.hidden) === true;
   const isHidden = (part: unknown) =>
-    [part, locate(place.documents, targetOf(part) ?? "")?.value].some(
-      (one) => memberOf(one, place.hidden) === true,
-    );
+    isMarked(part) || isMarked(locate(place.documents, targetOf(part) ?? "")?.value);
   const gone = membersOf(value.properties).flatMap(([name, part]) => (isHidden(part) ? [name] : []));
   const readPart = (name: string, part: unknown): unknown => {
     const { schemaType = [] } = ajv.getKeyword(name) as { schemaType?: string[] };

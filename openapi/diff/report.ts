@@ -15,13 +15,14 @@ export const titleOf = ({ location, what }: Change) => `${location}: ${what.join
 export function reasonsOf(change: Change): string[] {
   const { effect, isAssumed, uses, value, pointer } = change;
   const [use, ...others] = uses;
+  // Uses are noted up to LISTED for a schema, so that beyond it nobody knows how many there are.
+  const more = uses.length < LISTED ? others.length : "many";
   const isRead = use?.direction === "response";
   const assumed = isAssumed ? ", which is assumed: nothing proves or disproves it" : "";
   const shown = isRead ? "was never sent, and can be now" : "was accepted, and isn't now";
   return [
     use && `${effect} for ${use.party} who ${isRead ? "read" : "write"} it (${use.direction})${assumed}`,
-    use &&
-      `in ${use.name}${others.length > 0 ? ` and ${uses.length < LISTED ? others.length : "many"} more` : ""}`,
+    use && `in ${use.name}${others.length > 0 ? ` and ${more} more` : ""}`,
     value && `${shown}: ${shorten(value.is)}`,
     `at ${fileAndPointer(pointer)}`,
   ].filter((reason) => reason !== undefined);
