@@ -93,7 +93,6 @@ type RecordParts = Values<Omit<ReturnType<typeof toResults>, "rows"> & { rows: s
  * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and
  * both parts look them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
  * For the same reason the condition on the lease is written so that the index of all deliveries in progress does not fit it.
- * `coalesce` hides the id from the planner, which would otherwise sort all ids again for each row.
  */
 export function recordStatement(parts: RecordParts): RawBuilder<{ webhook_id: string }> {
   const { rows, states, onlyOnce, dueAfterMs } = parts;
@@ -129,7 +128,7 @@ export function recordStatement(parts: RecordParts): RawBuilder<{ webhook_id: st
       ) as r
       join subscriptions s on s.subscription_key = r.subscription_key and s.merchant = r.merchant
       where d.webhook_id = any(array(select webhook_id from held)) and d.merchant = any(array(select merchant from held))
-        and coalesce(d.webhook_id, '') = r.webhook_id and coalesce(r.merchant = d.merchant, false)
+        and d.webhook_id = r.webhook_id
       returning r.*
     ), attempt as (
       insert into delivery_attempts (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, response)
