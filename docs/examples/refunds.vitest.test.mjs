@@ -20,4 +20,4 @@ test("a refund is authorized when its waiting period has passed", async () => {
   await sandbox.clock.advance({ businessDays: 10 });
 
   expect(await sandbox.payments.get(paymentId)).toMatchObject({ status: "AUTHORIZED" });
-});
+}, 30_000); // the first call of a sandbox takes longer than the others
