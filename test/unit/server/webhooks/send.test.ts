@@ -205,6 +205,23 @@ describe("a receiver", () => {
     expect(receiver.connections()).toBe(2);
   });
 
+  test("that ends a connection while it is idle gets the next delivery over a new one", async () => {
+    const closed = Promise.withResolvers<void>();
+    await using receiver = await startRawReceiver((socket) => {
+      socket.once("data", () => socket.end(head("200 OK", EMPTY)));
+      socket.once("close", () => closed.resolve());
+    });
+    const delivery = { ...DELIVERY, url: `http://127.0.0.1:${receiver.port}/` };
+    const connections = createConnections();
+
+    await send(delivery, { ...OPTIONS, connections });
+    await closed.promise;
+    const result = await send(delivery, { ...OPTIONS, connections });
+
+    await connections.close();
+    expect(result).toMatchObject(success(200));
+  });
+
   test("whose response never ends is cut off, and takes no more memory than one that ends", async () => {
     const chunk = Buffer.alloc(64 * 1_024, "x");
     let taken = 0;
