@@ -13,7 +13,7 @@ export const PROOFS = {
   faults: {
     file: "test/proofs/faults/faults.ts",
     description:
-      "Kills real processes at random moments, breaks their database, network, disk and clock, and compares the responses that callers got with what is stored afterwards.",
+      "Kills real processes at random moments, breaks their database and network, and compares the responses that callers got with what is stored afterwards.",
   },
   generators: {
     file: "test/proofs/generators/generators.ts",

@@ -4,20 +4,15 @@ import { pino } from "pino";
 /** A mock in this process, on a free port of the loopback. */
 export type Mock = AsyncDisposable & { readonly url: string };
 
-/**
- * Starts Prism, which serves the document's examples: `Prefer: code=201, example=pending` chooses one. With the address of a
- * server it passes calls on, and reports in `sl-violations` what doesn't match the document.
- */
-export async function createMock(document: object, upstream?: string): Promise<Mock> {
+/** Starts Prism, which serves the document's examples: `Prefer: code=201, example=pending` chooses one. */
+export async function createMock(document: object): Promise<Mock> {
   const { getHttpOperationsFromSpec, createServer } = loadPrism();
   const logger = pino({ level: "silent", customLevels: { success: 35 } });
   const checks = { checkSecurity: true, validateRequest: true, validateResponse: true, errors: true };
   // A copy, because resolving references changes the document.
   const prism = createServer(await getHttpOperationsFromSpec(structuredClone(document)), {
     components: { logger },
-    config: upstream
-      ? { ...checks, errors: false, isProxy: true, upstream: new URL(upstream), mock: { dynamic: false } }
-      : { ...checks, isProxy: false, mock: { dynamic: false } },
+    config: { ...checks, isProxy: false, mock: { dynamic: false } },
     cors: false,
   });
   const url = await prism.listen(0, "127.0.0.1");

@@ -7,9 +7,8 @@ import { checks } from "./checks.ts";
 import { OF_MONEY, takeExam } from "./exam.ts";
 import { languages } from "./languages.ts";
 import { buildMerchant, findMissing } from "./merchant.ts";
-import { useGenerators } from "./npm.ts";
 
-const all = ["npm", ...languages.map(({ name }) => name)];
+const all = languages.map(({ name }) => name);
 const command = defineProof("generators")
   .addArgument(new Argument("[language...]", "all when left out").choices(all))
   .parse();
@@ -18,10 +17,6 @@ const notRun: string[] = [];
 const isWanted = (name: string) => given.length === 0 || given.includes(name);
 // Two at once: half of a language's time is waiting for what the contract says, such as Retry-After.
 const limit = pLimit(2);
-const ofNpm = limit(async () => {
-  if (isWanted("npm"))
-    await check("npm: the clients of eight generators compile, and read each event", useGenerators);
-});
 await limit.map(languages, async (language) => {
   const { name } = language;
   if (!isWanted(name)) return;
@@ -42,6 +37,5 @@ await limit.map(languages, async (language) => {
     takeExam(merchant, language.exam ? {} : OF_MONEY),
   );
 });
-await ofNpm;
 endChecks();
 if (notRun.length > 0) console.log(`not run: ${notRun.join(", ")}`);

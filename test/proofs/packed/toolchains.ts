@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../../scripts/command/run-program.ts";
 import { installTools } from "../../helpers/process.ts";
@@ -93,40 +93,4 @@ const jest = {
   },
 };
 
-const ENTRY = "browser.js";
-
-type Bundle = (tools: string, folder: string, out: string) => Promise<unknown>;
-
-/** Bundles the program for a browser, without any module of Node. */
-function bundler(name: string, packages: readonly string[], bundle: Bundle): Toolchain {
-  return {
-    name: packages[0] ?? name,
-    async use(folder) {
-      const tools = await installTools(`toolchains/${name}`, packages);
-      const out = join(folder, `bundled-by-${name}`);
-      await writeFile(
-        join(folder, ENTRY),
-        'import { useClient } from "./program.js";\nglobalThis.useClient = useClient;\n',
-      );
-      await bundle(tools, folder, out);
-      const files = (await readdir(out, { recursive: true })).filter((file) => file.endsWith(".js"));
-      const text = (await Promise.all(files.map((file) => readFile(join(out, file), "utf8")))).join("");
-      if (!text.includes("/v1/refunds")) throw new Error(`${name} left the client out`);
-      if (/["'`]node:/.test(text)) throw new Error(`${name}'s bundle needs Node`);
-    },
-  };
-}
-
-/** Vite bundles by Rolldown, as the test of the client's size does. */
-const bundlers = [
-  bundler("esbuild", ["esbuild@0.28.2"], (tools, folder, out) =>
-    run(join(tools, ".bin/esbuild"), [ENTRY, "--bundle", "--platform=browser", `--outdir=${out}`], folder),
-  ),
-  bundler("webpack", ["webpack@5.112.2", "webpack-cli@6.0.1"], (tools, folder, out) => {
-    const program = join(tools, "webpack-cli/bin/cli.js");
-    const args = ["build", `./${ENTRY}`, "--mode", "production", "--target", "web", "--output-path", out];
-    return run(process.execPath, [program, ...args], folder);
-  }),
-];
-
-export const TOOLCHAINS: readonly Toolchain[] = [...compilers, jest, ...bundlers];
+export const TOOLCHAINS: readonly Toolchain[] = [...compilers, jest];

@@ -76,24 +76,6 @@ describe("the issuer's keys", () => {
     expect(new Set(await strangers)).toContainEqual({ status: "fulfilled", value: 503 });
   });
 
-  test("that are new: their tokens get 503 until the keys can be fetched, then are accepted, and never get 401", async () => {
-    await using system = await start({ cooldownMs: 1_000 });
-    const { issuer, statusOf } = system;
-    await statusOf(await issuer.token());
-    // Somebody's unknown key has just caused a fetch.
-    await until(async () => (await statusOf(await strangerOf(issuer))) === 401);
-
-    await issuer.rotate();
-    const token = await issuer.token();
-    const first = await statusOf(token);
-    const last = await until(async () => {
-      const status = await statusOf(token);
-      return status === 503 ? undefined : status;
-    });
-
-    expect([first, last]).toEqual([503, 400]);
-  });
-
   test("stay in use when the issuer serves none that can verify a token", async () => {
     await using system = await start();
     const { issuer, statusOf, readiness } = system;

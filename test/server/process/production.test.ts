@@ -1,41 +1,12 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startProduction } from "../../helpers/deployment.ts";
-import { createPayment, refundOf } from "../../helpers/factories.ts";
+import { refundOf } from "../../helpers/factories.ts";
 import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
-import type { Settings } from "../../helpers/process.ts";
 import { post, spawnServer, startTestServer } from "../../helpers/server.ts";
-import { folderOfTest } from "../../helpers/suite.ts";
 
 /** So long a request that is being sent has, also on a busy machine. */
 const DRAIN_MS = 2_000;
-
-test("production runs as a process, with its secrets in files: it prints JSON lines alone, serves its callers, and ends with 0", async () => {
-  await using production = await startProduction();
-  const replica = await production.start();
-  const paymentId = await createPayment(replica, { merchant: "merchant" });
-  const { DATABASE_URL, ENCRYPTION_KEY, ...settings } = production.env;
-  const files = await writeSecrets({ DATABASE_URL, ENCRYPTION_KEY });
-  const env = { ...settings, ...files, METRICS_PORT: "0" };
-  await using server = await spawnServer({ dataDir: "unused", env });
-
-  const { status } = await post(server.url, "/v1/refunds", refundOf(paymentId), {
-    token: await production.issuer.token(),
-  });
-  server.kill("SIGTERM");
-  const exit = await server.exit;
-
-  expect([status, exit.code, exit.stderr]).toEqual([201, 0, ""]);
-  const lines = exit.stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  expect(lines.map(({ msg }) => msg)).toEqual(["listening", "request", "stopping", "stopped"]);
-  expect(lines[0].metricsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
-});
 
 test("a server that gets SIGTERM is not ready, and serves new connections for STOP_DELAY", async () => {
   await using server = await spawnServer({ env: { STOP_DELAY: "4" } });
@@ -79,14 +50,3 @@ test("a stopping server waits for requests that are being sent, cuts off stalled
   expect(milliseconds).toBeGreaterThan(DRAIN_MS - 10);
   expect(milliseconds).toBeLessThan(25_000); // and not half a minute, which is the limit for these callers
 });
-
-/** Writes each setting to a file of its own, as systemd does with credentials. */
-async function writeSecrets(settings: Readonly<Record<string, string | undefined>>): Promise<Settings> {
-  const folder = await folderOfTest();
-  const entries = Object.entries(settings).map(async ([name, text]) => {
-    const path = join(folder, name);
-    await writeFile(path, `${text}\n`, { mode: 0o400 });
-    return [`${name}_FILE`, path];
-  });
-  return Object.fromEntries(await Promise.all(entries));
-}

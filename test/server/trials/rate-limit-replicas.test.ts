@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { startProduction } from "../../helpers/deployment.ts";
-import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
+import type { Problem } from "../../helpers/factories.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 
 /** Requests a second; a burst is twice as many. So few that also a busy machine makes `MANY` before as many are allowed. */
@@ -48,39 +48,4 @@ test("a bucket that was filled by a clock an hour ahead keeps its merchant out f
 
   expect([first.status, second.status]).toEqual([400, 429]);
   expect(Number(second.headers.get("retry-after"))).toBeLessThanOrEqual(10);
-});
-
-test("calls that get 503 while the database is locked don't count, at any server", async () => {
-  await using production = await startProduction();
-  const env = { RATE_LIMIT: "1" };
-  const storeLimits = { statementMs: 300 };
-  const [refusing, other] = [
-    await production.start({ env, storeLimits }),
-    await production.start({ env, storeLimits: { statementMs: 120_000 } }),
-  ];
-  const merchant = randomUUID();
-  const paymentId = await createPayment(other, { merchant });
-  const token = await production.issuer.token({ merchant_id: merchant });
-  const callTwice = async (server: TestServer) => {
-    const refund = () => post(server.url, "/v1/refunds", refundOf(paymentId), { token });
-    return (await Promise.all([refund(), refund()])).map(({ status }) => status);
-  };
-  /** In milliseconds, for the servers together; the burst of two calls takes 2,000. */
-  const missing = async () => {
-    const { rows } = await sql<{ ms: number }>`
-      select extract(epoch from full_at - clock_timestamp())::float8 * 1000 as ms
-      from rate_limits where merchant = ${merchant}`.execute(other.database.db);
-    return rows[0]?.ms;
-  };
-
-  const refused = await other.database.db.transaction().execute(async (transaction) => {
-    await sql`lock table payments in access exclusive mode`.execute(transaction);
-    const statuses: number[] = [];
-    for (let round = 0; round < 8; round += 1) statuses.push(...(await callTwice(refusing)));
-    return statuses;
-  });
-  await expect.poll(missing, { timeout: 8_000 }).toBeLessThanOrEqual(0);
-  const repeated = await callTwice(other);
-
-  expect([refused, repeated]).toEqual([Array(16).fill(503), [201, 201]]);
 });

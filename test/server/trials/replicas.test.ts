@@ -63,34 +63,6 @@ describe("two servers on one PostgreSQL", () => {
     expect(receiver.received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
   });
 
-  test("a server that holds a delivery for longer than its lease writes nothing, and another one delivers it", async () => {
-    await using replicas = await createDeployment();
-    const settings = { leaseMs: 120_000, timeoutMs: 60_000 };
-    const one = await replicas.start({ webhooks: settings });
-    await replicas.start({ webhooks: settings });
-    const late: (() => void)[] = [];
-    await using receiver = await startReceiver((response, delivery, count) => {
-      if (count === 0) late.push(() => response.writeHead(500).end());
-      else accept(response, delivery, count);
-    });
-    const acme = await createSubscriber(one);
-    await acme.subscribe(receiver.url);
-    await acme.refund();
-    await receiver.first(1);
-    const past = new Date(0);
-    await one.database.db.updateTable("deliveries").set({ leased_until: past }).execute();
-
-    const delivered = await acme.delivery("DELIVERED", 1);
-    late[0]?.();
-    await acme.refund();
-    await until(async () => (await acme.deliveries()).every(({ dueAt }) => dueAt === null));
-
-    expect(await acme.deliveries()).toContainEqual(delivered);
-    expect(delivered.attempts).toMatchObject([{ status: 204 }]);
-    const [first, second] = receiver.received;
-    expect([first?.webhookId, second?.webhookId]).toEqual(Array(2).fill(delivered.webhookId));
-  });
-
   test("a server that stops releases unfinished deliveries, and the other one sends them at once", async () => {
     await using replicas = await createDeployment();
     const one = await replicas.start({ webhooks: { drainMs: 200 } });

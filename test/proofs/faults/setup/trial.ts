@@ -1,13 +1,10 @@
 import { expect, onTestFinished } from "vitest";
 import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
-import type { ServerProcess } from "../../../helpers/process.ts";
 import { type Responder, startReceiver, until } from "../../../helpers/receiver.ts";
 import { sandboxOf } from "../../../helpers/sandbox.ts";
 import { type Figures, record } from "./figures.ts";
 import { ACME, createLedger, send, startLoad } from "./load.ts";
 import { countLosses, endSubscriptions, repeatUnknown } from "./losses.ts";
-
-export type Trial = Awaited<ReturnType<typeof startTrial<ServerProcess>>>;
 
 type TrialOptions = {
   readonly replicas?: number;

@@ -65,7 +65,7 @@ describe("a rate limit of a hundred requests a second", () => {
 });
 
 describe("servers that share a rate limit", () => {
-  test("report every request, including one that came during a report", async () => {
+  test("report every request, including one that came during a report, and those that are given back", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const { promise: reportSent, resolve: finishReport } = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ describe("servers that share a rate limit", () => {
       await reportSent;
       return 0;
     };
-    const { take } = createRateLimiter({ requestsPerSecond: 100, report, logger });
+    const { take, charge } = createRateLimiter({ requestsPerSecond: 100, report, logger });
     const takeAll = (count: number) => Promise.all(Array.from({ length: count }, () => take("acme")));
 
     await takeAll(5);
@@ -84,8 +84,10 @@ describe("servers that share a rate limit", () => {
     await vi.advanceTimersByTimeAsync(50); // the second has to wait for it
     finishReport();
     await vi.advanceTimersByTimeAsync(50);
+    charge("acme", -2);
+    await vi.advanceTimersByTimeAsync(50);
 
-    expect(reports).toEqual([5, 3]);
+    expect(reports).toEqual([5, 3, -2]);
   });
 
   test("count alone for a second after a report has failed", async () => {
