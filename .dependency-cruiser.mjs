@@ -4,7 +4,7 @@
  */
 const SERVER_LAYERS = [
   // The sandbox's files in this line run in browsers, or in programs that call a sandbox.
-  ["domain/", "sandbox/console/", "sandbox/calls\\.ts"],
+  ["domain/", "sandbox/console/", "sandbox/sandbox-client\\.ts"],
   ["contract/", "config/"],
   ["observability/"],
   ["async/"],
@@ -16,10 +16,10 @@ const SERVER_LAYERS = [
   ["auth/", "webhooks/"],
   ["http/"],
   ["process/"],
-  ["operators/[^/]+$", "sandbox/commands/", "sandbox/handlers/"],
-  ["sandbox/(console-page|sandbox|settings)\\.ts"],
-  ["sandbox/(greeting|start-sandbox)\\.ts"],
-  ["sandbox/exec/"],
+  ["operators/[^/]+$", "sandbox/features/"],
+  ["sandbox/(console-page|wrap-in-sandbox|sandbox-settings)\\.ts"],
+  ["sandbox/(greeting|start-sandbox)\\.ts", "sandbox/exec/"],
+  ["sandbox/commands/"],
   ["cli.ts", "sandbox/(cli|index)\\.ts"],
 ];
 
@@ -110,7 +110,7 @@ export default {
     forbid(
       "distribution-apart",
       "Only the store that wraps the plain one knows of distribution, and the command that distributes a database.",
-      { path: "^server/", pathNot: "^server/storage/((store|distributed)\\.ts|citus/)|^server/operators/" },
+      { path: "^server/", pathNot: "^server/(operators/|storage/(citus/|(open|distributed)-store\\.ts))" },
       { path: "^server/storage/citus/" },
     ),
     forbid(
@@ -121,7 +121,7 @@ export default {
     ),
     forbid(
       "storage-is-handed-in",
-      "Handlers get storage from app.ts, and so import its types alone.",
+      "Handlers get storage from express-app.ts, and so import its types alone.",
       { path: "^server/(http|sandbox)/" },
       { path: "^server/storage/", dependencyTypesNot: ["type-only"] },
     ),

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { isPackaged } from "./config/environment.ts";
 import { defineProgram, defineServe, settingsOf } from "./process/command-line.ts";
-import { runServer } from "./process/run.ts";
+import { runServer } from "./process/run-server.ts";
 
 const NAME = isPackaged ? "npx --no-install @refund-contract/server" : "npm run start:production --";
 

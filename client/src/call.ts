@@ -1,11 +1,11 @@
 import createFetchClient, { type Middleware } from "openapi-fetch";
 import type { paths } from "../../openapi/generated/types.ts";
 import { OPERATIONS } from "../../openapi/generated/values.ts";
-import type { AccessToken, Fetch } from "./attempt.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { type CallProgress, UnexpectedResponseError } from "./errors.ts";
 import { isObject, parseJson } from "./json.ts";
 import { type AttemptReport, createRetryingFetch } from "./retry.ts";
+import type { AccessToken, Fetch } from "./send-once.ts";
 import { toTraceHeaders } from "./trace-headers.ts";
 import type { Input, OperationId, Result } from "./types.ts";
 

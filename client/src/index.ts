@@ -1,5 +1,4 @@
 export type { AmountInput, Dollars } from "./amount.ts";
-export type { Fetch } from "./attempt.ts";
 export type { CallOptions, ClientOptions } from "./call.ts";
 export { type Client, createClient, type Operations } from "./client.ts";
 export type { Clock } from "./clock.ts";
@@ -15,6 +14,7 @@ export {
 export type { IssueRefundOptions, IssueRefundRequest, Refunds } from "./refunds.ts";
 export { newRequestKey } from "./request-key.ts";
 export type { AttemptReport } from "./retry.ts";
+export type { Fetch } from "./send-once.ts";
 export type { SubscribeOptions, Subscriptions } from "./subscriptions.ts";
 export type {
   Amount,

@@ -1,8 +1,8 @@
-import { type AccessToken, type Fetch, sendOnce } from "./attempt.ts";
 import { toDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import { CallError, type CallProgress, toRequestId } from "./errors.ts";
 import { parseJson } from "./json.ts";
+import { type AccessToken, type Fetch, sendOnce } from "./send-once.ts";
 import type { OperationId } from "./types.ts";
 
 /** One request and its outcome, for logs, metrics and traces. */

@@ -1,6 +1,6 @@
 import { type DefaultTheme, defineConfig } from "vitepress";
 import llms from "vitepress-plugin-llms";
-import { toAnchor } from "../../openapi/document/headings.ts";
+import { toAnchor } from "../../openapi/document/markdown-headings.ts";
 import { pagesOfContract } from "../../scripts/docs/pages.ts";
 
 type Links = Readonly<Record<string, string>>;

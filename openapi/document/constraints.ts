@@ -1,6 +1,6 @@
-import { KEYWORDS, limitsValues } from "./keywords.ts";
-import { locate, members, type Node } from "./node.ts";
-import { operationsOf } from "./operations.ts";
+import { locate, members, type Node } from "./document-node.ts";
+import { KEYWORDS, limitsValues } from "./known-keywords.ts";
+import { operationsOf } from "./list-operations.ts";
 import { holderOf, step } from "./pointer.ts";
 
 /** The part of a message that a constraint applies to. `call` is the message as a whole: its token, media type or status. */

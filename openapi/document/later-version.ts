@@ -1,6 +1,6 @@
 /** Makes a later version of a document, in which everything has grown that may grow, to test its readers. */
 import { findConstraints } from "./constraints.ts";
-import { find, isNode, members, type Node, walk } from "./node.ts";
+import { find, isNode, members, type Node, walk } from "./document-node.ts";
 import { holderOf, setAt, step, toPointer, valueAt } from "./pointer.ts";
 
 /** A number from 0 up to 1, always the same for the same label. */

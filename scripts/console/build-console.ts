@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type OutputChunk, rolldown } from "rolldown";
-import { readContract } from "../../openapi/document/contract.ts";
 import { toPointer } from "../../openapi/document/pointer.ts";
+import { readContract } from "../../openapi/document/read-contract.ts";
 import { secondsSince } from "../command/command.ts";
 import { buildIfStale, replaceFile } from "../command/files.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
@@ -18,7 +18,7 @@ const STYLES = [
 
 const DIST = join(SOURCE, "dist");
 const SOURCES = [
-  "server/sandbox/console/{,parts/,views/}*.{ts,tsx,css}",
+  "server/sandbox/console/{,ui/,views/}*.{ts,tsx,css}",
   "openapi/generated/{openapi,sandbox}.yaml",
   "docs/shared.css",
   "scripts/{command,console}/*.ts",
@@ -32,7 +32,7 @@ export const ensureConsole = () => buildIfStale(DIST, SOURCES, buildConsole);
 /** Builds the sandbox's console as static files, whose names change with their content. */
 async function buildConsole(): Promise<void> {
   const start = performance.now();
-  const script = await bundle("main.tsx", { CONTRACT: readForPage() });
+  const script = await bundle("console-app.tsx", { CONTRACT: readForPage() });
   const styles = await Promise.all(STYLES.map((file) => readFile(file, "utf8")));
   const [js, css] = [toAsset("console", "js", script.code), toAsset("console", "css", styles.join(""))];
   const files = [
@@ -62,7 +62,7 @@ async function bundle(input: string, values: Readonly<Record<string, unknown>>):
   return output[0];
 }
 
-/** The parts of the contract that the build inserts into the console's script (`console/parts/contract.ts`). */
+/** The parts of the contract that the build inserts into the console's script (`console/ui/form-constraints.ts`). */
 function readForPage() {
   const forms = [
     ["openapi", "RefundRequest"],

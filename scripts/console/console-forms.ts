@@ -1,8 +1,8 @@
 import { findConstraintsOfSchema } from "../../openapi/document/constraints.ts";
-import { KEYWORDS, limitsValues } from "../../openapi/document/keywords.ts";
-import { dereference, type Node } from "../../openapi/document/node.ts";
+import { dereference, type Node } from "../../openapi/document/document-node.ts";
+import { KEYWORDS, limitsValues } from "../../openapi/document/known-keywords.ts";
 import { step } from "../../openapi/document/pointer.ts";
-import type { Constraints } from "../../server/sandbox/console/parts/contract.ts";
+import type { Constraints } from "../../server/sandbox/console/ui/form-constraints.ts";
 
 type Schema = Node & {
   readonly type?: Constraints["type"];

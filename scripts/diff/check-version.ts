@@ -4,7 +4,7 @@ import { findChanges } from "../../openapi/diff/diff.ts";
 import { type Change, LEVELS, type Level } from "../../openapi/diff/law.ts";
 import { readDocument } from "../../openapi/diff/read-document.ts";
 import { countLevels, FORMATS } from "../../openapi/diff/report.ts";
-import { headingsOf } from "../../openapi/document/headings.ts";
+import { headingsOf } from "../../openapi/document/markdown-headings.ts";
 
 const RELEASED = "openapi/released";
 /** The changelog of the contract; the software has its own. */

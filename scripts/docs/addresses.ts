@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readContract, type Source } from "../../openapi/document/contract.ts";
-import { headingsOf } from "../../openapi/document/headings.ts";
-import { operationsOf } from "../../openapi/document/operations.ts";
+import { operationsOf } from "../../openapi/document/list-operations.ts";
+import { headingsOf } from "../../openapi/document/markdown-headings.ts";
+import { readContract, type Source } from "../../openapi/document/read-contract.ts";
 import { ROOT } from "../command/root.ts";
 
 /** The documents, and the pages of their operations. */

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { locationName } from "../../openapi/diff/law.ts";
-import { type Contract, readContract, type Source } from "../../openapi/document/contract.ts";
-import { headingsOf } from "../../openapi/document/headings.ts";
-import { isNode, type Node, walk } from "../../openapi/document/node.ts";
+import { isNode, type Node, walk } from "../../openapi/document/document-node.ts";
+import { headingsOf } from "../../openapi/document/markdown-headings.ts";
+import { type Contract, readContract, type Source } from "../../openapi/document/read-contract.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 import { fillsOf, findHeading, findOperation, idOf, referencePage } from "./addresses.ts";

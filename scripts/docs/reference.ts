@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readContract, type Source } from "../../openapi/document/contract.ts";
-import { follow, isNode, walk } from "../../openapi/document/node.ts";
+import { follow, isNode, walk } from "../../openapi/document/document-node.ts";
+import { readContract, type Source } from "../../openapi/document/read-contract.ts";
 import { withTempDir } from "../command/files.ts";
 import { runRedocly } from "../command/redocly.ts";
 import { ROOT } from "../command/root.ts";

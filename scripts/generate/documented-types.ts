@@ -1,6 +1,6 @@
 import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import ts from "typescript";
-import { follow, isNode, type Node } from "../../openapi/document/node.ts";
+import { follow, isNode, type Node } from "../../openapi/document/document-node.ts";
 
 /** The bundle's types, with documentation for the caller's editor. */
 export async function toDocumentedTypes(document: Node): Promise<string> {

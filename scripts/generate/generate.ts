@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { type Operation, toContract } from "../../openapi/document/contract.ts";
-import type { Node } from "../../openapi/document/node.ts";
+import type { Node } from "../../openapi/document/document-node.ts";
 import { valueAt } from "../../openapi/document/pointer.ts";
+import { type Operation, toContract } from "../../openapi/document/read-contract.ts";
 import { defineCommand, secondsSince } from "../command/command.ts";
 import { replaceFile, withTempDir } from "../command/files.ts";
 import { runRedocly } from "../command/redocly.ts";

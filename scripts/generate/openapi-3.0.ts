@@ -1,7 +1,7 @@
 import { Converter } from "@apiture/openapi-down-convert";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { KEYWORDS } from "../../openapi/document/keywords.ts";
-import { isNode, members, type Node } from "../../openapi/document/node.ts";
+import { isNode, members, type Node } from "../../openapi/document/document-node.ts";
+import { KEYWORDS } from "../../openapi/document/known-keywords.ts";
 
 /**
  * Keywords of JSON Schema that OpenAPI 3.0 lacks. `docs/guides/clients-by-language.md` says what is lost with each. The conditions

@@ -2,7 +2,7 @@ import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
-import { toJson } from "../../openapi/document/generated.ts";
+import { toJson } from "../../openapi/document/read-generated.ts";
 import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
 import { ROOT } from "../command/root.ts";
 import { ensureCluster } from "../start/prepare-cluster.ts";

@@ -54,7 +54,7 @@ export const PACKAGES = {
     folder: "server",
     modules: ["server/cli.ts"],
     files: [CONTRACTS, DOCS],
-    shipped: { "server/operators/run": "run" },
+    shipped: { "server/operators/deployment": "run" },
     pinned: true,
     prepare: ensureDocs,
   },

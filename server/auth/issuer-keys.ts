@@ -2,7 +2,7 @@ import { type CryptoKey, importJWK, type JWK } from "jose";
 import type { Logger } from "pino";
 import { Agent, type Response as FetchedResponse, fetch } from "undici";
 import { repeat } from "../async/repeat.ts";
-import { sharedLookup } from "../async/shared-lookup.ts";
+import { sharedLookup } from "../async/shared-dns-lookup.ts";
 import type { AuthSettings } from "../config/config.ts";
 
 export type IssuerKeysOptions = Pick<AuthSettings, "jwksUrl" | "algorithm" | "keysMaxAgeSeconds"> & {

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type EgressSettings, readEgress } from "./egress.ts";
 import { ConfigError, type Environment, oneOf, port, withSecretFiles } from "./environment.ts";
 import {
   readRetentionDays,
@@ -8,6 +7,7 @@ import {
   refuseUnverifiedTls,
   type StoreSettings,
 } from "./store-settings.ts";
+import { type EgressSettings, readEgress } from "./webhook-egress.ts";
 
 /*
  * All settings of a server, read from its environment by `readConfig`; `settings.env` explains each. First the limit of connections,

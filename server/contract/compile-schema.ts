@@ -1,7 +1,7 @@
 import { Ajv2020, type Options, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { toPointer } from "../../openapi/document/pointer.ts";
-import { type ContractDocument, type DocumentPath, follow } from "./document.ts";
+import { type ContractDocument, type DocumentPath, follow } from "./contract-document.ts";
 
 export type CompileSchema = (path: DocumentPath) => ValidateFunction;
 

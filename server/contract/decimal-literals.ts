@@ -1,5 +1,10 @@
 import { toPointer } from "../../openapi/document/pointer.ts";
-import { type ContractDocument, type ContractOperation, resolveSchema, type Schema } from "./document.ts";
+import {
+  type ContractDocument,
+  type ContractOperation,
+  resolveSchema,
+  type Schema,
+} from "./contract-document.ts";
 import type { Violation } from "./problem.ts";
 import type { NumberLiteral } from "./scan-json.ts";
 

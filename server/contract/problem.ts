@@ -1,5 +1,5 @@
 import { holderOf } from "../../openapi/document/pointer.ts";
-import type { SandboxSchemas, Schemas } from "./document.ts";
+import type { SandboxSchemas, Schemas } from "./contract-document.ts";
 
 /** The codes that we send (D08), the sandbox's included. The contract's type also has any other text, because its list may grow. */
 export type ProblemCode =

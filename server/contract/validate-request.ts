@@ -10,7 +10,7 @@ import {
   follow,
   type ServedOperation,
   servedOperations,
-} from "./document.ts";
+} from "./contract-document.ts";
 import { invalidRequestError, type Violation } from "./problem.ts";
 import { MAX_MEMBERS } from "./scan-json.ts";
 import { toValidationDocument } from "./validation-document.ts";

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { type CompileSchema, createCompiler } from "./compile-schema.ts";
-import { type ContractDocument, type DocumentPath, follow, servedOperations } from "./document.ts";
+import { type ContractDocument, type DocumentPath, follow, servedOperations } from "./contract-document.ts";
 
 /** A response as it is about to go over the wire. */
 export type WireResponse = {

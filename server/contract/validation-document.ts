@@ -6,7 +6,7 @@ import {
   type Schema,
   servedOperations,
   visitNodes,
-} from "./document.ts";
+} from "./contract-document.ts";
 
 /**
  * Makes the request validator's private copy of a document, which the validator also changes.

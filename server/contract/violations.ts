@@ -1,5 +1,5 @@
 import { isHolder, toPointer, unescapeName } from "../../openapi/document/pointer.ts";
-import { type ContractDocument, type Schema, visitNodes } from "./document.ts";
+import { type ContractDocument, type Schema, visitNodes } from "./contract-document.ts";
 import type { Violation } from "./problem.ts";
 
 /** An error of the request validator, such as `{path: "/body/amount/value", errorCode: "type.openapi.validation"}`. */

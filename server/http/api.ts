@@ -1,5 +1,4 @@
 import type { Express, RequestHandler } from "express";
-import { checkLiterals, decimalFields } from "../contract/decimal-literals.ts";
 import {
   type ContractDocument,
   type ContractOperation,
@@ -7,8 +6,9 @@ import {
   type ServedOperation,
   scopesOf,
   servedOperations,
-} from "../contract/document.ts";
-import type { HandlersOf, OperationId } from "../contract/operations.ts";
+} from "../contract/contract-document.ts";
+import { checkLiterals, decimalFields } from "../contract/decimal-literals.ts";
+import type { HandlersOf, OperationId } from "../contract/operation-types.ts";
 import { ProblemError, unavailable, type Violation } from "../contract/problem.ts";
 import { createRequestValidator, type RequestValidator } from "../contract/validate-request.ts";
 import { EVENT_STREAM } from "../contract/validate-response.ts";

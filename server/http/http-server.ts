@@ -19,7 +19,7 @@ import {
   unavailable,
 } from "../contract/problem.ts";
 import { readInSlices } from "../observability/read-in-slices.ts";
-import { toUrl } from "../observability/side-server.ts";
+import { toUrl } from "../observability/second-port.ts";
 import { logRefusals } from "./overload.ts";
 import { isLoopback } from "./request-head.ts";
 

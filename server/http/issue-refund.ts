@@ -1,11 +1,11 @@
-import type { Schemas } from "../contract/document.ts";
-import type { Handler, RequestBody, ValidRequest } from "../contract/operations.ts";
+import type { Schemas } from "../contract/contract-document.ts";
+import type { Handler, RequestBody, ValidRequest } from "../contract/operation-types.ts";
 import { ProblemError, unavailable, type Violation } from "../contract/problem.ts";
-import { type DomainClock, toDomainTime } from "../domain/clock.ts";
-import { toRefundView } from "../domain/events.ts";
+import { type DomainClock, toDomainTime } from "../domain/domain-time.ts";
+import { toRefundView } from "../domain/event-payloads.ts";
 import { createRefundId } from "../domain/ids.ts";
 import { fromCents, toCents } from "../domain/money.ts";
-import { firstStatus, type Original } from "../domain/refunds.ts";
+import { firstStatus, type Original } from "../domain/refund-rules.ts";
 import type { NewRefund, PaymentRecord, RefundRecord } from "../storage/payments/payment-record.ts";
 import type { RefundQueue } from "../storage/payments/refund-queue.ts";
 

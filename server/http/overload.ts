@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import { type ContractDocument, servedOperations } from "../contract/document.ts";
+import { type ContractDocument, servedOperations } from "../contract/contract-document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
 import type { Refusal, RequestOutcome } from "../observability/observer.ts";
 import type { ConcurrencyLimit, Slot } from "./concurrency-limit.ts";

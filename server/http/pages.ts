@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import Negotiator from "negotiator";
-import { readGenerated } from "../../openapi/document/generated.ts";
+import { readGenerated } from "../../openapi/document/read-generated.ts";
 import { refuseMethod } from "./probes.ts";
 
 const DIST = fileURLToPath(new URL("../../docs/dist/", import.meta.url));

@@ -1,7 +1,7 @@
 import express, { type Router } from "express";
 import pTimeout from "p-timeout";
 import { ProblemError } from "../contract/problem.ts";
-import { noSideServer, type SideServer, startSideServer } from "../observability/side-server.ts";
+import { noSideServer, type SideServer, startSideServer } from "../observability/second-port.ts";
 import { sendJson } from "./send-response.ts";
 
 /** How long a readiness probe waits, in milliseconds: less than the timeout of those that send probes. */

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from "express";
-import type { Caller } from "../auth/bearer.ts";
+import type { Caller } from "../auth/bearer-token.ts";
 import type { NumberLiteral } from "../contract/scan-json.ts";
 import type { CallerIdentity } from "../domain/caller-identity.ts";
 import type { TraceContext } from "../domain/trace-context.ts";

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { authenticate, authorize, type Caller, type FindCaller } from "../auth/bearer.ts";
+import { authenticate, authorize, type Caller, type FindCaller } from "../auth/bearer-token.ts";
 import { ProblemError } from "../contract/problem.ts";
 import type { Deadline } from "./deadline.ts";
 import { PAUSE_MS } from "./overload.ts";

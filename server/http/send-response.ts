@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Request, Response } from "express";
 import Negotiator from "negotiator";
-import type { EventStream } from "../contract/operations.ts";
+import type { EventStream } from "../contract/operation-types.ts";
 import { PROBLEMS, ProblemError, type ProblemResponse, toProblemBody } from "../contract/problem.ts";
 import { EVENT_STREAM } from "../contract/validate-response.ts";
 import type { HttpResponse, Middleware } from "./request-locals.ts";

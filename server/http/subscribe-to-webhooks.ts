@@ -1,7 +1,7 @@
-import type { Handler, RequestBody } from "../contract/operations.ts";
+import type { Handler, RequestBody } from "../contract/operation-types.ts";
 import type { Violation } from "../contract/problem.ts";
-import type { DomainClock } from "../domain/clock.ts";
-import type { Acts } from "../storage/acts.ts";
+import type { DomainClock } from "../domain/domain-time.ts";
+import type { Acts } from "../storage/store-functions.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
 export type SubscribeParts = {

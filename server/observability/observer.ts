@@ -1,5 +1,5 @@
 import type { Outcome } from "../domain/delivery-outcome.ts";
-import type { RefundStatus } from "../domain/refunds.ts";
+import type { RefundStatus } from "../domain/refund-rules.ts";
 
 export type RequestOutcome = {
   /** The path as the contract writes it, or "unknown": paths that callers invent would make too many series. */

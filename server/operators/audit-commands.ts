@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type AdminContext, limitOption, type RunWork } from "./context.ts";
-import { count, printTable } from "./output.ts";
+import { type AdminContext, limitOption, type RunWork } from "./command-context.ts";
+import { count, printTable } from "./command-output.ts";
 import {
   findRecordOwners,
   type Link,
@@ -8,7 +8,7 @@ import {
   listChangesByHand,
   type RecordEntry,
   verifyChain,
-} from "./statements/audit.ts";
+} from "./statements/audit-record.ts";
 
 /** Defines the commands that show and verify the record of what operators did. */
 export function defineAudit(program: Command, run: RunWork): void {

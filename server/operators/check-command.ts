@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import { isDistributed } from "../storage/citus/functions.ts";
-import type { AdminContext, RunWork } from "./context.ts";
-import { count } from "./output.ts";
+import { isDistributed } from "../storage/citus/shard-functions.ts";
+import type { AdminContext, RunWork } from "./command-context.ts";
+import { count } from "./command-output.ts";
+import { readErasedPayments, readErasures, saveCheck, toKey } from "./statements/check-results.ts";
 import {
   type CheckedTable,
   type Difference,
   findDifferences,
   findRange,
   findWrongStates,
-} from "./statements/check.ts";
-import { readErasedPayments, readErasures, saveCheck, toKey } from "./statements/check-results.ts";
-import { compareRights } from "./statements/rights.ts";
+} from "./statements/compare-records.ts";
+import { compareRights } from "./statements/role-rights.ts";
 
 /** Events are removed by the minute, and by the time in their ids. */
 const MARGIN_MS = 3_600_000;

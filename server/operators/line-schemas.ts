@@ -1,4 +1,4 @@
-import { type ContractDocument, readDocument, type Schemas } from "../contract/document.ts";
+import { type ContractDocument, readDocument, type Schemas } from "../contract/contract-document.ts";
 
 /** The fields that identify a payment of a merchant. */
 type PaymentName = { merchant: string; paymentId: string };

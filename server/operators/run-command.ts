@@ -8,16 +8,16 @@ import { createLogger } from "../observability/logger.ts";
 import { openDatabase, openUnmigrated } from "../storage/database/database.ts";
 import { explainStartError, StoreStartError } from "../storage/database/start-error.ts";
 import { isUnavailable } from "../storage/database/unavailable.ts";
-import { openStore } from "../storage/store.ts";
-import { createProgram } from "./commands.ts";
-import { toRecordable, type Work } from "./context.ts";
-import type { Output } from "./output.ts";
+import { openStore } from "../storage/open-store.ts";
+import { createProgram } from "./admin-program.ts";
+import { toRecordable, type Work } from "./command-context.ts";
+import type { Output } from "./command-output.ts";
 import {
   type AdminAction,
   prepareRecord,
   type RecordedAction,
   recordAdminAction,
-} from "./statements/audit.ts";
+} from "./statements/audit-record.ts";
 
 export type AdminOptions = {
   /** The command's name, and its arguments. */

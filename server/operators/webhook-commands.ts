@@ -11,9 +11,9 @@ import {
   overlapOption,
   type RunWork,
   readInput,
-} from "./context.ts";
-import { count, type Output, printTable } from "./output.ts";
-import { rotateSecrets } from "./statements/rotate-secrets.ts";
+} from "./command-context.ts";
+import { count, type Output, printTable } from "./command-output.ts";
+import { rotateSecrets } from "./statements/reencrypt-secrets.ts";
 import {
   DELIVERY_FILTERS,
   type DeliveryWish,

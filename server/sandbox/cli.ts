@@ -3,12 +3,12 @@ import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { type Environment, isPackaged } from "../config/environment.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { defineServe, settingsOf } from "../process/command-line.ts";
-import { runServer, type Wrapper } from "../process/run.ts";
+import { runServer, type Wrapper } from "../process/run-server.ts";
 import { defineDiff } from "./commands/diff-command.ts";
+import { defineExec } from "./commands/exec-command.ts";
 import { defineListen } from "./commands/listen-command.ts";
-import { defineExec } from "./exec/command.ts";
 import { greet } from "./greeting.ts";
-import { nameSettings, readOwnEnvironment, readTomorrowSeed, settingName } from "./settings.ts";
+import { nameSettings, readOwnEnvironment, readTomorrowSeed, settingName } from "./sandbox-settings.ts";
 
 const program = defineServe(
   isPackaged ? "npx --no-install @refund-contract/sandbox" : "npm start --",
@@ -48,7 +48,7 @@ function createWrapper(env: Environment): Wrapper {
   const tomorrowSeed = readTomorrowSeed(env);
   return {
     async createHooks(core) {
-      const { wrapInSandbox } = await import("./sandbox.ts");
+      const { wrapInSandbox } = await import("./wrap-in-sandbox.ts");
       return wrapInSandbox(core, { tomorrowSeed });
     },
     greet: (server, config, logger) => greet(server, config, logger, tomorrowSeed),

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import { SANDBOX_MERCHANTS, TOMORROW_MERCHANT } from "./handlers/fixtures.ts";
-import { settingName } from "./settings.ts";
+import { SANDBOX_MERCHANTS, TOMORROW_MERCHANT } from "./features/fixtures.ts";
+import { settingName } from "./sandbox-settings.ts";
 
 /** Prints the addresses of a sandbox and a refund to try, and warns when others than this machine reach it. */
 export function greet(

@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxOptions } from "./calls.ts";
+import type { Sandbox, SandboxOptions } from "./sandbox-client.ts";
 
 export {
   type Query,
@@ -6,7 +6,7 @@ export {
   type Result,
   SandboxCallError,
   type SandboxCalls,
-} from "./calls.ts";
+} from "./sandbox-client.ts";
 export type { Sandbox, SandboxOptions };
 
 /**

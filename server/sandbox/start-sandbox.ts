@@ -1,10 +1,16 @@
 import { readConfig } from "../config/config.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { createLogger } from "../observability/logger.ts";
-import { startServer } from "../process/start.ts";
-import { ACCESS_TOKEN, createCalls, OTHER_ACCESS_TOKEN, type Sandbox, type SandboxOptions } from "./calls.ts";
-import { type SandboxShape, wrapInSandbox } from "./sandbox.ts";
-import { readTomorrowSeed } from "./settings.ts";
+import { startServer } from "../process/start-server.ts";
+import {
+  ACCESS_TOKEN,
+  createCalls,
+  OTHER_ACCESS_TOKEN,
+  type Sandbox,
+  type SandboxOptions,
+} from "./sandbox-client.ts";
+import { readTomorrowSeed } from "./sandbox-settings.ts";
+import { type SandboxShape, wrapInSandbox } from "./wrap-in-sandbox.ts";
 
 /** Starts a sandbox, as the package's `startSandbox` does, or one of another shape. */
 export async function startSandbox(

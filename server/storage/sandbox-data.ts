@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { OriginalStatus, RefundFailure } from "../domain/refunds.ts";
+import type { OriginalStatus, RefundFailure } from "../domain/refund-rules.ts";
 import type { Db, HistoryEntry } from "./database/tables.ts";
 
 /** A payment record with which a sandbox begins. Amounts in cents. */

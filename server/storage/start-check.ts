@@ -3,7 +3,7 @@ import { createPaymentId, createRefundId } from "../domain/ids.ts";
 import { explainStartError, StoreStartError } from "./database/start-error.ts";
 import type { Db } from "./database/tables.ts";
 import { isUnavailable } from "./database/unavailable.ts";
-import { loadOriginals, saveRefunds } from "./payments/refunds.ts";
+import { loadOriginals, saveRefunds } from "./payments/save-refunds.ts";
 import { insertFixtures } from "./sandbox-data.ts";
 
 export type Mode = "sandbox" | "production";

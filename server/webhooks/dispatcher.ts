@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import { singleFlight } from "../async/repeat.ts";
-import type { DomainClock } from "../domain/clock.ts";
 import {
   type InProgress,
   type InProgressHere,
@@ -9,7 +8,8 @@ import {
   SLOW_MS,
   shareFairly,
 } from "../domain/delivery-shares.ts";
-import type { Store } from "../storage/store.ts";
+import type { DomainClock } from "../domain/domain-time.ts";
+import type { Store } from "../storage/open-store.ts";
 import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import type { Worker } from "./worker.ts";

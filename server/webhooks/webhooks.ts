@@ -1,9 +1,9 @@
 import type { SecureContext } from "node:tls";
 import type { Logger } from "pino";
-import type { DomainClock } from "../domain/clock.ts";
 import type { Limits } from "../domain/delivery-shares.ts";
+import type { DomainClock } from "../domain/domain-time.ts";
 import type { Database } from "../storage/database/database.ts";
-import type { Store } from "../storage/store.ts";
+import type { Store } from "../storage/open-store.ts";
 import type { AttemptResult } from "../storage/webhooks/attempts.ts";
 import type { Attempt } from "../storage/webhooks/claims.ts";
 import { DELIVERIES_CHANNEL } from "../storage/webhooks/events.ts";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import { nextTimeouts, paceOf, type ShareHolder } from "../domain/delivery-shares.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
-import type { Store } from "../storage/store.ts";
+import type { Store } from "../storage/open-store.ts";
 import type { AttemptResult } from "../storage/webhooks/attempts.ts";
 import type { Attempt } from "../storage/webhooks/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { detached, untilExit } from "../../server/sandbox/exec/child.ts";
+import { detached, untilExit } from "../../server/sandbox/exec/child-process.ts";
 import { CheckFailure, createRedactor, NotRun } from "../reporting/exchange.ts";
 
 /** The facts that a hook gets: from `{ refundId: "rfd_1" }`, a command gets `CERTIFY_REFUND_ID=rfd_1`. */

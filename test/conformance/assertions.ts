@@ -1,5 +1,5 @@
 import type { RefundStatus } from "../../client/src/index.ts";
-import { isNode, type Node } from "../../openapi/document/node.ts";
+import { isNode, type Node } from "../../openapi/document/document-node.ts";
 import { CheckFailure, type Exchange, NotRun } from "../reporting/exchange.ts";
 
 export const PROBLEM_STATUSES = {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { OperationId } from "../../client/src/index.ts";
-import type { Contract } from "../../openapi/document/contract.ts";
+import type { Contract } from "../../openapi/document/read-contract.ts";
 import {
   createRedactor,
   type Exchange,

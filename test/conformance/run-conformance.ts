@@ -1,4 +1,4 @@
-import { type Contract, readContract } from "../../openapi/document/contract.ts";
+import { type Contract, readContract } from "../../openapi/document/read-contract.ts";
 import { CheckFailure } from "../reporting/exchange.ts";
 import { CannotRun, toFlag } from "../reporting/options.ts";
 import type { Report } from "../reporting/report.ts";

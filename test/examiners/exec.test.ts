@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { RequestBody } from "../../server/sandbox/calls.ts";
-import { retryOf } from "../../server/sandbox/exec/command.ts";
-import { judge, type Seen } from "../../server/sandbox/exec/judge.ts";
+import { retryOf } from "../../server/sandbox/commands/exec-command.ts";
+import { judge, type Seen } from "../../server/sandbox/exec/judge-run.ts";
+import type { RequestBody } from "../../server/sandbox/sandbox-client.ts";
 import { startSandbox } from "../../server/sandbox/start-sandbox.ts";
 import { runProgram } from "../helpers/process.ts";
 import { forSuite } from "../helpers/suite.ts";

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Output } from "../../server/operators/output.ts";
+import type { Output } from "../../server/operators/command-output.ts";
 import { runAdmin } from "../../server/operators/run-command.ts";
 import { dollars } from "./factories.ts";
 import { runProgram } from "./process.ts";

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { vi } from "vitest";
-import type { SandboxSchemas } from "../../server/contract/document.ts";
+import type { SandboxSchemas } from "../../server/contract/contract-document.ts";
 import { refundOf, type Subscription, subscriptionTo } from "./factories.ts";
 import { listenForSockets, listenLocally } from "./network/local-server.ts";
 import { createSandboxMerchant, type Merchant } from "./sandbox.ts";

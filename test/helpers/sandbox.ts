@@ -1,7 +1,7 @@
-import { readContract } from "../../openapi/document/contract.ts";
-import type { SandboxSchemas, Schemas } from "../../server/contract/document.ts";
-import type { HandlerResponse, SandboxId } from "../../server/contract/operations.ts";
-import { ACCESS_TOKEN } from "../../server/sandbox/calls.ts";
+import { readContract } from "../../openapi/document/read-contract.ts";
+import type { SandboxSchemas, Schemas } from "../../server/contract/contract-document.ts";
+import type { HandlerResponse, SandboxId } from "../../server/contract/operation-types.ts";
+import { ACCESS_TOKEN } from "../../server/sandbox/sandbox-client.ts";
 import { createMerchant, dollars, type Refund } from "./factories.ts";
 import { post, type TestResponse } from "./server.ts";
 

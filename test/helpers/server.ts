@@ -8,10 +8,10 @@ import {
   type RunningServer,
   type StartOptions,
   startServer,
-} from "../../server/process/start.ts";
-import { ACCESS_TOKEN } from "../../server/sandbox/calls.ts";
-import { wrapInSandbox } from "../../server/sandbox/sandbox.ts";
-import { readTomorrowSeed } from "../../server/sandbox/settings.ts";
+} from "../../server/process/start-server.ts";
+import { ACCESS_TOKEN } from "../../server/sandbox/sandbox-client.ts";
+import { readTomorrowSeed } from "../../server/sandbox/sandbox-settings.ts";
+import { wrapInSandbox } from "../../server/sandbox/wrap-in-sandbox.ts";
 import { createTestDatabase, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
 import { type Engine, engines } from "./engine.ts";
 import { countRows } from "./factories.ts";

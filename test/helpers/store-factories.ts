@@ -2,10 +2,15 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { CallerIdentity } from "../../server/domain/caller-identity.ts";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
-import { firstStatus } from "../../server/domain/refunds.ts";
-import { bindActs } from "../../server/storage/acts.ts";
+import { firstStatus } from "../../server/domain/refund-rules.ts";
 import type { Db } from "../../server/storage/database/tables.ts";
-import { authorizeDue, type DueOptions, type DueRun } from "../../server/storage/payments/due-refunds.ts";
+import {
+  authorizeDue,
+  type DueOptions,
+  type DueRun,
+} from "../../server/storage/payments/authorize-due-refunds.ts";
+import type { ChangedRefund } from "../../server/storage/payments/original-payments.ts";
+import { insertPayment, type NewPayment } from "../../server/storage/payments/original-payments.ts";
 import type {
   DebitRecord,
   NewRefund,
@@ -14,11 +19,14 @@ import type {
   RefundRecord,
 } from "../../server/storage/payments/payment-record.ts";
 import { getPayment } from "../../server/storage/payments/payment-record.ts";
-import type { ChangedRefund } from "../../server/storage/payments/payments.ts";
-import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
-import { publishPayouts } from "../../server/storage/payments/payouts.ts";
+import { publishPayouts } from "../../server/storage/payments/payout-feed.ts";
 import { createRefundQueue, type RefundQueue } from "../../server/storage/payments/refund-queue.ts";
-import { type LoadedOriginal, loadOriginals, saveRefunds } from "../../server/storage/payments/refunds.ts";
+import {
+  type LoadedOriginal,
+  loadOriginals,
+  saveRefunds,
+} from "../../server/storage/payments/save-refunds.ts";
+import { bindActs } from "../../server/storage/store-functions.ts";
 import { type Attempt, claimDeliveries } from "../../server/storage/webhooks/claims.ts";
 import { emitResourceEvent } from "../../server/storage/webhooks/events.ts";
 import { insertSubscription } from "../../server/storage/webhooks/subscriptions.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readContract } from "../../openapi/document/contract.ts";
+import { readContract } from "../../openapi/document/read-contract.ts";
 import { rows } from "../conformance/rows/calls.ts";
 import { countRows } from "../helpers/factories.ts";
 import { useTestServer } from "../helpers/server.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { failureBy } from "../../server/domain/refunds.ts";
+import { failureBy } from "../../server/domain/refund-rules.ts";
 import type { Db } from "../../server/storage/database/tables.ts";
 import { hold } from "../../server/storage/payments/holds.ts";
 import { type Fixture, insertFixtures } from "../../server/storage/sandbox-data.ts";

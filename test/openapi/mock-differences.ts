@@ -1,4 +1,4 @@
-import type { Contract, HttpResponse } from "../../openapi/document/contract.ts";
+import type { Contract, HttpResponse } from "../../openapi/document/read-contract.ts";
 import type { Row } from "../conformance/rows/row.ts";
 import { findMismatches } from "./rows.ts";
 

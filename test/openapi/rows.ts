@@ -1,7 +1,7 @@
 import { request } from "undici";
 import { findConstraints } from "../../openapi/document/constraints.ts";
-import type { Contract, HttpResponse } from "../../openapi/document/contract.ts";
-import type { Node } from "../../openapi/document/node.ts";
+import type { Node } from "../../openapi/document/document-node.ts";
+import type { Contract, HttpResponse } from "../../openapi/document/read-contract.ts";
 import {
   acceptedRequests,
   breakingRequests,

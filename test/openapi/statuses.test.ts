@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type HttpResponse, readContract } from "../../openapi/document/contract.ts";
-import type { PublishedId as OperationId } from "../../server/contract/operations.ts";
+import { type HttpResponse, readContract } from "../../openapi/document/read-contract.ts";
+import type { PublishedId as OperationId } from "../../server/contract/operation-types.ts";
 import { exchange, head } from "../helpers/network/raw-http.ts";
 import { type PostOptions, post, startTestServer, useTestServer } from "../helpers/server.ts";
 

@@ -7,7 +7,7 @@ import {
   type Suites,
   toPage,
   toJunit as writeJunit,
-} from "../../server/sandbox/exec/render-results.ts";
+} from "../../server/sandbox/exec/junit-and-html.ts";
 import type { CheckFailure, Received, Sent } from "./exchange.ts";
 import { describeSource, type Source } from "./sources.ts";
 

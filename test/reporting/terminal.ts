@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { createProgress } from "../../scripts/command/progress.ts";
-import { summarize } from "../../server/sandbox/exec/render-results.ts";
+import { summarize } from "../../server/sandbox/exec/junit-and-html.ts";
 import { describeFailure, type Report, type Result } from "./report.ts";
 import type { Listener } from "./run-checks.ts";
 

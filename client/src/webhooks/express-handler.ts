@@ -1,5 +1,9 @@
-import { collectBody } from "../bytes.ts";
-import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions } from "./response.ts";
+import { collectBody } from "../limited-body.ts";
+import {
+  createRespond,
+  type SeparatedWebhookOptions,
+  type WebhookHandlerOptions,
+} from "./handle-delivery.ts";
 
 /** The parts of Express's and Node's requests that the handler uses. */
 export type IncomingWebhook = {

@@ -1,5 +1,5 @@
 import sha256 from "fast-sha256";
-import type { KnownWebhookEvent } from "./events.ts";
+import type { KnownWebhookEvent } from "./parse-event.ts";
 
 export type SignOptions = {
   /** The same on each attempt of one delivery; a new one by default. */

@@ -1,7 +1,7 @@
-import { type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
-import { parseEvent, type WebhookEvent } from "./events.ts";
-import { explainMismatch } from "./mismatch.ts";
+import { explainMismatch } from "./explain-mismatch.ts";
+import { parseEvent, type WebhookEvent } from "./parse-event.ts";
 import { createSign, type SignedContent } from "./sign.ts";
+import { type WebhookRefusal, WebhookVerificationError } from "./verification-error.ts";
 
 /** The `secretKey` of a subscription, or several keys: while one replaces another, or for several subscriptions. */
 export type WebhookSecrets = string | readonly string[];

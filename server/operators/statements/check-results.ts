@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../storage/database/tables.ts";
-import { type Difference, type IdRange, isIn } from "./check.ts";
+import { type Difference, type IdRange, isIn } from "./compare-records.ts";
 
 /** Until when the events of merchants were erased on request (real time), by the merchant's name. */
 export async function readErasures(db: Db): Promise<ReadonlyMap<string, Date>> {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
-import type { SubscriptionType } from "../../domain/events.ts";
+import type { SubscriptionType } from "../../domain/event-payloads.ts";
 import type { Db } from "../../storage/database/tables.ts";
 
 /**

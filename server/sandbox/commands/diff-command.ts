@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
 import { LEVELS, type Level } from "../../../openapi/diff/law.ts";
-import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { isNode, type Node } from "../../../openapi/document/document-node.ts";
 import { defineProgram } from "../../process/command-line.ts";
 
 /** A server may accept a call and never respond. */

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { Option } from "@commander-js/extra-typings";
 import { isPackaged } from "../../config/environment.ts";
 import { defineProgram } from "../../process/command-line.ts";
-import { onStopSignal } from "../../process/stop-signals.ts";
-import { ACCESS_TOKEN } from "../calls.ts";
+import { onStopSignal } from "../../process/shutdown-signals.ts";
+import { ACCESS_TOKEN } from "../sandbox-client.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
 
 type Choice = { url: string; token: string; events?: string | undefined };

@@ -111,7 +111,7 @@ const feed = [
   end $$`,
 ];
 
-/** Records each change that an operator makes, by our commands or by psql; `rights.ts` attaches the trigger. A row names the changed record, not a person. */
+/** Records each change that an operator makes, by our commands or by psql; `role-rights.ts` attaches the trigger. A row names the changed record, not a person. */
 const record = [
   `create table admin_changes (
     number bigint generated always as identity primary key,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type pg from "pg";
-import { createSocket } from "../../async/shared-lookup.ts";
+import { createSocket } from "../../async/shared-dns-lookup.ts";
 import { clientWith } from "./passwords.ts";
 import type { PoolOptions } from "./pool.ts";
 

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { PostgresPool } from "kysely";
 import pg from "pg";
-import { createSocket } from "../../async/shared-lookup.ts";
+import { createSocket } from "../../async/shared-dns-lookup.ts";
 import { ConfigError } from "../../config/environment.ts";
 import { clientWith, type FindPassword } from "./passwords.ts";
 import { FEW_CONNECTIONS, StoreStartError } from "./start-error.ts";

@@ -1,5 +1,5 @@
 import type { Kysely, RawBuilder } from "kysely";
-import type { OriginalStatus, RefundStatus } from "../../domain/refunds.ts";
+import type { OriginalStatus, RefundStatus } from "../../domain/refund-rules.ts";
 
 /** Every statement is SQL and names the type of its rows, so the query builder knows no columns. */
 export type Tables = Record<string, Record<string, unknown>>;

@@ -6,7 +6,7 @@ import type {
   OriginalStatus,
   RefundFailure,
   RefundStatus,
-} from "../../domain/refunds.ts";
+} from "../../domain/refund-rules.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
 import { type Page, type PageOf, toPage } from "../webhooks/pagination.ts";

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
-import { refundEvent } from "../../domain/events.ts";
+import { refundEvent } from "../../domain/event-payloads.ts";
 import { fromCents } from "../../domain/money.ts";
-import { failureBy, isRefundable, type RefundFailure } from "../../domain/refunds.ts";
+import { failureBy, isRefundable, type RefundFailure } from "../../domain/refund-rules.ts";
 import type { Db, HistoryEntry } from "../database/tables.ts";
 import { insertEvents } from "../webhooks/events.ts";
 import { isHeld } from "./holds.ts";
+import { lockDebit, transitionRefunds } from "./original-payments.ts";
 import {
   type DebitRecord,
   findByRequestKey,
@@ -14,7 +15,6 @@ import {
   type PaymentRecord,
   type RefundRecord,
 } from "./payment-record.ts";
-import { lockDebit, transitionRefunds } from "./payments.ts";
 
 /** A refund as the payment system knows it. Amount in cents. */
 export type KnownRefund = PaymentKey & {

@@ -4,9 +4,9 @@ import { createBoundedQueue } from "../../async/bounded-queue.ts";
 import { noTimeLimit, type TimeLimit } from "../../domain/time-limit.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
 import type { NewRefund, PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
-import type { LoadedOriginal } from "./refunds.ts";
+import type { LoadedOriginal } from "./save-refunds.ts";
 
-/** The statements for many refunds, of `refunds.ts`. */
+/** The statements for many refunds, of `save-refunds.ts`. */
 type RefundStatements = {
   loadOriginals(keys: readonly PaymentKey[]): Promise<readonly LoadedOriginal[]>;
   saveRefunds(refunds: readonly NewRefund[], lockTimeoutMs: () => number): Promise<readonly boolean[]>;

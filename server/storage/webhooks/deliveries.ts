@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
-import type { EventType } from "../../domain/events.ts";
+import type { EventType } from "../../domain/event-payloads.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import { notify } from "../database/notifications.ts";
 import type { Db } from "../database/tables.ts";

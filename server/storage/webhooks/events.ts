@@ -6,7 +6,7 @@ import {
   type ResourceEventType,
   resourceEvent,
   resourceKind,
-} from "../../domain/events.ts";
+} from "../../domain/event-payloads.ts";
 import { createEventId } from "../../domain/ids.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import { notify } from "../database/notifications.ts";

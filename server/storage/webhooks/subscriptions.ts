@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
-import type { SubscriptionType } from "../../domain/events.ts";
+import type { SubscriptionType } from "../../domain/event-payloads.ts";
 import { createSubscriptionKey, firstIdSince } from "../../domain/ids.ts";
 import type { Db } from "../database/tables.ts";
 import { waitForTurn } from "../database/turns.ts";

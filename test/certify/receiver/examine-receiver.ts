@@ -1,4 +1,4 @@
-import { type Contract, readContract } from "../../../openapi/document/contract.ts";
+import { type Contract, readContract } from "../../../openapi/document/read-contract.ts";
 import type { Check } from "../../reporting/check.ts";
 import type { Report } from "../../reporting/report.ts";
 import { chooseChecks, type Listener, runChecks } from "../../reporting/run-checks.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Contract } from "../../../openapi/document/contract.ts";
-import { find, isNode, members, type Node } from "../../../openapi/document/node.ts";
+import { find, isNode, members, type Node } from "../../../openapi/document/document-node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
+import type { Contract } from "../../../openapi/document/read-contract.ts";
 
 /** An event, as it is written into a body. */
 export type Event = {

@@ -1,5 +1,5 @@
-import type { Contract } from "../../../openapi/document/contract.ts";
-import { find, type Node } from "../../../openapi/document/node.ts";
+import { find, type Node } from "../../../openapi/document/document-node.ts";
+import type { Contract } from "../../../openapi/document/read-contract.ts";
 import { type Check, defineGroup, given } from "../../reporting/check.ts";
 import { expectNoSecrets } from "../hooks.ts";
 import type { ReceiverOptions } from "../options.ts";

@@ -1,4 +1,4 @@
-import type { Contract } from "../../../openapi/document/contract.ts";
+import type { Contract } from "../../../openapi/document/read-contract.ts";
 import type { Check } from "../check.ts";
 import { constraintChecks } from "./constraints.ts";
 import { DELIVERY_CHECKS } from "./deliveries.ts";

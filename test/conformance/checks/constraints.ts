@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Constraint, findConstraints } from "../../../openapi/document/constraints.ts";
-import type { Contract } from "../../../openapi/document/contract.ts";
-import { isNode } from "../../../openapi/document/node.ts";
+import { isNode } from "../../../openapi/document/document-node.ts";
 import { stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+import type { Contract } from "../../../openapi/document/read-contract.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf, violationsOf } from "../assertions.ts";
 import { type Check, defineGroup, PRECONDITIONS, type Precondition } from "../check.ts";

@@ -1,5 +1,5 @@
 import { verifyWebhook, WebhookVerificationError } from "../../../client/src/index.ts";
-import type { Node } from "../../../openapi/document/node.ts";
+import type { Node } from "../../../openapi/document/document-node.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import { type Check, defineGroup, PRECONDITIONS } from "../check.ts";
 import { createDeliveryCheck } from "../constraints/deliveries.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { isNode, type Node } from "../../../openapi/document/document-node.ts";
 import { parseBody } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { Kit } from "../kit.ts";

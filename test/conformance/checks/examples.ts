@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OperationId } from "../../../client/src/index.ts";
-import type { Contract, Example, Operation } from "../../../openapi/document/contract.ts";
-import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { isNode, type Node } from "../../../openapi/document/document-node.ts";
+import type { Contract, Example, Operation } from "../../../openapi/document/read-contract.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf } from "../assertions.ts";
 import { type Check, defineGroup, PRECONDITIONS, type Precondition, WITH_TOKEN } from "../check.ts";

@@ -1,4 +1,4 @@
-import { isNode } from "../../../openapi/document/node.ts";
+import { isNode } from "../../../openapi/document/document-node.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../check.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";

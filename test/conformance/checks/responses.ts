@@ -1,4 +1,4 @@
-import { isNode } from "../../../openapi/document/node.ts";
+import { isNode } from "../../../openapi/document/document-node.ts";
 import { CheckFailure, type Exchange, NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, PROBLEM_STATUSES } from "../assertions.ts";
 import { type Check, defineGroup, PRECONDITIONS } from "../check.ts";

@@ -1,7 +1,7 @@
 import type { Condition, Constraint } from "../../../openapi/document/constraints.ts";
-import { FORMAT_SAMPLES, stepsBeyond } from "../../../openapi/document/keyword-values.ts";
-import { KEYWORDS } from "../../../openapi/document/keywords.ts";
-import { isNode, members, type Node } from "../../../openapi/document/node.ts";
+import { isNode, members, type Node } from "../../../openapi/document/document-node.ts";
+import { FORMAT_SAMPLES, stepsBeyond } from "../../../openapi/document/keyword-test-values.ts";
+import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
 import { holderOf, step, stepsOf, valueAt } from "../../../openapi/document/pointer.ts";
 import { type Edit, edit, type Violation, write } from "./json.ts";
 

@@ -1,6 +1,6 @@
-import { locate, members, type Node } from "../../../openapi/document/node.ts";
+import { locate, members, type Node } from "../../../openapi/document/document-node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
-import { createFindViolations } from "../../../openapi/document/schemas.ts";
+import { createFindViolations } from "../../../openapi/document/schema-validators.ts";
 
 /** A delivery as a receiver gets it, and the event of the document that it should be. */
 export type SeenDelivery = {

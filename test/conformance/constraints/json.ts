@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { locate, members, type Node } from "../../../openapi/document/node.ts";
+import { locate, members, type Node } from "../../../openapi/document/document-node.ts";
 import { removeAt, setAt, step, valueAt } from "../../../openapi/document/pointer.ts";
-import { createCompiler } from "../../../openapi/document/schemas.ts";
+import { createCompiler } from "../../../openapi/document/schema-validators.ts";
 
 /** One change of a body: the JSON text to set at a pointer, or nothing, to remove the value there. */
 export type Edit = { readonly pointer: string; readonly json?: string };

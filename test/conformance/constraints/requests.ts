@@ -1,9 +1,9 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
-import { type Operation, toContract } from "../../../openapi/document/contract.ts";
-import { shorten } from "../../../openapi/document/keyword-values.ts";
-import { KEYWORDS } from "../../../openapi/document/keywords.ts";
-import { dereference, type Node } from "../../../openapi/document/node.ts";
+import { dereference, type Node } from "../../../openapi/document/document-node.ts";
+import { shorten } from "../../../openapi/document/keyword-test-values.ts";
+import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
 import { toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+import { type Operation, toContract } from "../../../openapi/document/read-contract.ts";
 import { acceptedChanges, type BodyModel, baseOf, breakingChanges } from "./bodies.ts";
 import { acceptedCalls, breakingCalls, type Call, type CallChange } from "./calls.ts";
 import { createFindViolations, type FindViolations, replaceTexts, requestSchema, write } from "./json.ts";

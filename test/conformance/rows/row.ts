@@ -1,5 +1,5 @@
-import { type HttpResponse, readContract } from "../../../openapi/document/contract.ts";
 import { valueAt } from "../../../openapi/document/pointer.ts";
+import { type HttpResponse, readContract } from "../../../openapi/document/read-contract.ts";
 import { edit, write } from "../constraints/json.ts";
 
 /** The operations that get rows. One without a body needs none. */

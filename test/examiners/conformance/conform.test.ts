@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { readContract } from "../../../openapi/document/contract.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
 import { conform as conformFrom } from "../../conformance/index.ts";
 import { createKit } from "../../conformance/kit.ts";
 import { type ConformOptions, DEFAULTS, readOptions } from "../../conformance/options.ts";

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { isNode, type Node } from "../../../openapi/document/document-node.ts";
 import { parseBody } from "../../reporting/exchange.ts";
 import type { Call, Fault, HttpResponse } from "./faulty-server.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isNode } from "../../../openapi/document/node.ts";
+import { isNode } from "../../../openapi/document/document-node.ts";
 import type { Fault } from "./faulty-server.ts";
 import {
   has,

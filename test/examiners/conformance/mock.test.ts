@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { readContract } from "../../../openapi/document/contract.ts";
+import type { Node } from "../../../openapi/document/document-node.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 import { findMockMismatches, unusedDifferences } from "../../openapi/mock-differences.ts";
 import { createMock } from "../../openapi/prism.ts";
 import { deriveRows, sendRow } from "../../openapi/rows.ts";

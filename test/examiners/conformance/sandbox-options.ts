@@ -1,4 +1,4 @@
-import { ACCESS_TOKEN, OTHER_ACCESS_TOKEN } from "../../../server/sandbox/calls.ts";
+import { ACCESS_TOKEN, OTHER_ACCESS_TOKEN } from "../../../server/sandbox/sandbox-client.ts";
 import { type ConformOptions, DEFAULTS } from "../../conformance/options.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { toFlag } from "../../reporting/options.ts";

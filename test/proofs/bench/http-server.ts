@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import express, { type RequestHandler } from "express";
 import * as openApiValidator from "express-openapi-validator";
 import { pino } from "pino";
-import { sandboxAccess } from "../../../server/auth/access.ts";
+import { sandboxAccess } from "../../../server/auth/access-tokens.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { createConcurrencyLimit } from "../../../server/http/concurrency-limit.ts";
 import { noObserver } from "../../../server/observability/observer.ts";
-import { type AppParts, createApp } from "../../../server/process/app.ts";
+import { type AppParts, createApp } from "../../../server/process/express-app.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 
 /*

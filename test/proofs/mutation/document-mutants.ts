@@ -1,6 +1,6 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
-import { locate, members, type Node, walk } from "../../../openapi/document/node.ts";
-import { type OperationAt, operationsOf } from "../../../openapi/document/operations.ts";
+import { locate, members, type Node, walk } from "../../../openapi/document/document-node.ts";
+import { type OperationAt, operationsOf } from "../../../openapi/document/list-operations.ts";
 import { holderOf, isWithin, step, toPointer } from "../../../openapi/document/pointer.ts";
 import { type Draft, type Mutant, mutant, put, remove, renameMember } from "./mutant.ts";
 

@@ -1,4 +1,4 @@
-import type { Node } from "../../../openapi/document/node.ts";
+import type { Node } from "../../../openapi/document/document-node.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** Mutants that mean the same as the document, so that nothing can detect them. */

@@ -1,9 +1,9 @@
 import { type Constraint, findConstraints } from "../../../openapi/document/constraints.ts";
-import { type Contract, toContract } from "../../../openapi/document/contract.ts";
-import { KEYWORDS } from "../../../openapi/document/keywords.ts";
-import { follow, isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
-import { type OperationAt, operationsOf } from "../../../openapi/document/operations.ts";
+import { follow, isNode, members, type Node, walk } from "../../../openapi/document/document-node.ts";
+import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
+import { type OperationAt, operationsOf } from "../../../openapi/document/list-operations.ts";
 import { holderOf, isHolder, nameAt, setAt, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+import { type Contract, toContract } from "../../../openapi/document/read-contract.ts";
 import { createDeliveryCheck } from "../../conformance/constraints/deliveries.ts";
 import { type Edit, edit } from "../../conformance/constraints/json.ts";
 

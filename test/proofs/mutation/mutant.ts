@@ -1,5 +1,5 @@
-import { shorten } from "../../../openapi/document/keyword-values.ts";
-import type { Node } from "../../../openapi/document/node.ts";
+import type { Node } from "../../../openapi/document/document-node.ts";
+import { shorten } from "../../../openapi/document/keyword-test-values.ts";
 import { holderOf, nameAt, removeAt, setAt, valueAt } from "../../../openapi/document/pointer.ts";
 
 /** One change of the meaning of a document, which tests must detect. */

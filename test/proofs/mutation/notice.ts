@@ -1,8 +1,8 @@
 import { findChanges } from "../../../openapi/diff/diff.ts";
 import type { Constraint } from "../../../openapi/document/constraints.ts";
-import { toContract } from "../../../openapi/document/contract.ts";
-import type { Node } from "../../../openapi/document/node.ts";
+import type { Node } from "../../../openapi/document/document-node.ts";
 import { holderOf, isWithin } from "../../../openapi/document/pointer.ts";
+import { toContract } from "../../../openapi/document/read-contract.ts";
 import type { Row } from "../../conformance/rows/row.ts";
 import type { DerivedRow } from "../../openapi/rows.ts";
 import type { Calls, Harness } from "./harness.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import type { Level } from "../../../openapi/diff/law.ts";
-import { readGenerated } from "../../../openapi/document/generated.ts";
+import { readGenerated } from "../../../openapi/document/read-generated.ts";
 
 type Node = { [name: string]: unknown };
 /** Values by pointer: null takes one out, `$add` and `$drop` change a list. */

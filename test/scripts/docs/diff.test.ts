@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findChanges } from "../../../openapi/diff/diff.ts";
 import type { Change, Level } from "../../../openapi/diff/law.ts";
-import { readContract } from "../../../openapi/document/contract.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
 import { checkVersion, findChangelogError } from "../../../scripts/diff/check-version.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { folderOfTest } from "../../helpers/suite.ts";

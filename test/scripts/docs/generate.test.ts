@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readGenerated } from "../../../openapi/document/generated.ts";
 import { setAt, valueAt } from "../../../openapi/document/pointer.ts";
+import { readGenerated } from "../../../openapi/document/read-generated.ts";
 import { toDocumentedTypes } from "../../../scripts/generate/documented-types.ts";
 import { toOpenApi30 } from "../../../scripts/generate/openapi-3.0.ts";
 

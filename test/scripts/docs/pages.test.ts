@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { readContract } from "../../../openapi/document/contract.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
 import { toPage } from "../../../scripts/docs/pages.ts";
 import { badgesOf } from "../../../scripts/docs/reference.ts";
 

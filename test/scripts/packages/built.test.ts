@@ -192,7 +192,7 @@ describe("the commands of the packages", { timeout: 60_000 }, () => {
   });
 
   test("are there from a program as well, with types, and read none of its environment", async () => {
-    const settings = await readFile(join(ROOT, "server/operators/run/settings.env"), "utf8");
+    const settings = await readFile(join(ROOT, "server/operators/deployment/settings.env"), "utf8");
     const names = [...settings.matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name);
     // Packages that it uses read some of their own, such as NODE_ENV.
     const program = `const read = new Set<string>();

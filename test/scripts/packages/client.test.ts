@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readGenerated } from "../../../openapi/document/generated.ts";
+import { readGenerated } from "../../../openapi/document/read-generated.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery, WEBHOOK_ID } from "../../client/signed-deliveries.ts";
 import { createPackedProject, inspect } from "../../helpers/packages.ts";
 import { useTestServer } from "../../helpers/server.ts";

@@ -8,7 +8,7 @@ import { ROOT } from "../../../scripts/command/root.ts";
 import { SECRET_SETTINGS } from "../../../server/config/environment.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 
-const RUN = join(ROOT, "server/operators/run");
+const RUN = join(ROOT, "server/operators/deployment");
 const read = (name: string) => readFile(join(RUN, name), "utf8");
 
 /** Refused when it is 0, and otherwise Node's own. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { BLOCKS_CHANNEL, type Blocked, block } from "../../../server/storage/blocks.ts";
+import { BLOCKS_CHANNEL, type Blocked, block } from "../../../server/storage/blocks-table.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { headingsOf } from "../../../openapi/document/headings.ts";
+import { headingsOf } from "../../../openapi/document/markdown-headings.ts";
 import { runCommand } from "../../helpers/admin.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
@@ -104,7 +104,7 @@ describe("the metrics of a production server", () => {
       [...samples.keys()].map((name) => name.replace(/\{.*/, "").replace(/_(bucket|sum|count)$/, "")),
     );
 
-    const rules = await readText("server/operators/run/alerts.yaml");
+    const rules = await readText("server/operators/deployment/alerts.yaml");
     const used = [...rules.matchAll(/\b([a-z]+(?:_[a-z0-9]+)+?)(?:_bucket|_count)?(?=[{[)]| >| ==|")/g)].map(
       ([, name]) => name,
     );
@@ -115,7 +115,7 @@ describe("the metrics of a production server", () => {
 
   test("have alerts that each name a section of the runbook", async () => {
     type Rule = { annotations?: { runbook: string } };
-    const { groups } = parse(await readText("server/operators/run/alerts.yaml")) as {
+    const { groups } = parse(await readText("server/operators/deployment/alerts.yaml")) as {
       groups: { rules: Rule[] }[];
     };
     const named = groups.flatMap(({ rules }) =>

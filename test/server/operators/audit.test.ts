@@ -6,7 +6,7 @@ import {
   type RecordEntry,
   recordAdminAction,
   verifyChain,
-} from "../../../server/operators/statements/audit.ts";
+} from "../../../server/operators/statements/audit-record.ts";
 import type { Db } from "../../../server/storage/database/tables.ts";
 import { runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, useDatabase } from "../../helpers/databases.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readLines } from "../../../server/operators/line-feed.ts";
+import { readLines } from "../../../server/operators/apply-lines.ts";
 import { streamOf } from "../../helpers/admin.ts";
 
 async function linesOf(text: string, chunkBytes: number): Promise<[number, string | undefined][]> {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { type EraseParts, eraseCustomer, eraseMerchant } from "../../../server/operators/merchant-data.ts";
+import { type EraseParts, eraseCustomer, eraseMerchant } from "../../../server/operators/erase-command.ts";
 import { getPayment } from "../../../server/storage/payments/payment-record.ts";
 import { emitResourceEvent } from "../../../server/storage/webhooks/events.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";

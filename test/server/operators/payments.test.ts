@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { feedPayments } from "../../../server/operators/payments.ts";
-import { openStore } from "../../../server/storage/store.ts";
+import { feedPayments } from "../../../server/operators/import-payments.ts";
+import { openStore } from "../../../server/storage/open-store.ts";
 import { collectOutput, streamOf } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { dollars } from "../../helpers/factories.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { SandboxId } from "../../../server/contract/operations.ts";
+import type { SandboxId } from "../../../server/contract/operation-types.ts";
 import { countRows, dollars, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { createSubscriber, until } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, problemOf, sandboxOf } from "../../helpers/sandbox.ts";

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readGenerated } from "../../../openapi/document/generated.ts";
+import { readGenerated } from "../../../openapi/document/read-generated.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
-import { readContract } from "../../../openapi/document/contract.ts";
-import type { SandboxId } from "../../../server/contract/operations.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
+import type { SandboxId } from "../../../server/contract/operation-types.ts";
 import { type BreakingRequest, breakingRequests } from "../../conformance/constraints/requests.ts";
 import { type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { problemOf, type SandboxCall, sandboxOf, violationAt } from "../../helpers/sandbox.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readContract } from "../../../openapi/document/contract.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import type { Problem } from "../../helpers/factories.ts";
 import { startTestServer } from "../../helpers/server.ts";

@@ -1,11 +1,11 @@
 import { Webhook } from "standardwebhooks";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Contract, toContract } from "../../../openapi/document/contract.ts";
-import type { Node } from "../../../openapi/document/node.ts";
+import type { Node } from "../../../openapi/document/document-node.ts";
 import { setAt } from "../../../openapi/document/pointer.ts";
-import { createFindViolations } from "../../../openapi/document/schemas.ts";
+import { type Contract, toContract } from "../../../openapi/document/read-contract.ts";
+import { createFindViolations } from "../../../openapi/document/schema-validators.ts";
 import { EVENT_NAMES } from "../../../openapi/generated/values.ts";
-import { createLaterApi, type LaterApi } from "../../../server/sandbox/handlers/later-api.ts";
+import { createLaterApi, type LaterApi } from "../../../server/sandbox/features/later-version-messages.ts";
 import { dollars, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { createSubscriber, respondWith, type Subscriber, startReceiver } from "../../helpers/receiver.ts";
 import {

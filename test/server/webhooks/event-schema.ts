@@ -1,5 +1,5 @@
-import { readContract } from "../../../openapi/document/contract.ts";
-import { createFindViolations } from "../../../openapi/document/schemas.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
+import { createFindViolations } from "../../../openapi/document/schema-validators.ts";
 import { EVENT_CATEGORIES } from "../../../openapi/generated/values.ts";
 
 const { document } = readContract("openapi");

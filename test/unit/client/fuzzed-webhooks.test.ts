@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { WebhookVerificationError } from "../../../client/src/webhooks/errors.ts";
 import { signWebhook } from "../../../client/src/webhooks/sign.ts";
+import { WebhookVerificationError } from "../../../client/src/webhooks/verification-error.ts";
 import { verifyWebhook } from "../../../client/src/webhooks/verify.ts";
 
 const SECRET = "a secret, of the merchant's own";

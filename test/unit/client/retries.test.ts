@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { realClock } from "../../../client/src/clock.ts";
 import { CallError, createClient, NetworkError, TimeoutError } from "../../../client/src/index.ts";
-import { readContract } from "../../../openapi/document/contract.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
 import { createTestClient, failureOf, made, REQUEST, SUBSCRIPTION } from "../../client/factories.ts";
 import {
   duplicate,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
-import { readContract } from "../../../openapi/document/contract.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
 import { breakingRequests } from "../../conformance/constraints/requests.ts";
 
 /** A document of one operation that takes the given schema. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { KEYWORDS } from "../../../openapi/document/keywords.ts";
-import { createCompiler } from "../../../openapi/document/schemas.ts";
+import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
+import { createCompiler } from "../../../openapi/document/schema-validators.ts";
 
 /** Each keyword with a value, the schema around it and a valid value. */
 const CASES: readonly (readonly [keyword: string, value: unknown, schema: object, current: unknown])[] = [

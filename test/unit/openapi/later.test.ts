@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { findChanges } from "../../../openapi/diff/diff.ts";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
-import { readContract } from "../../../openapi/document/contract.ts";
+import { isNode, type Node, walk } from "../../../openapi/document/document-node.ts";
 import { type Draw, toLaterDocument } from "../../../openapi/document/later-version.ts";
-import { isNode, type Node, walk } from "../../../openapi/document/node.ts";
-import { operationsOf } from "../../../openapi/document/operations.ts";
+import { operationsOf } from "../../../openapi/document/list-operations.ts";
 import { toPointer } from "../../../openapi/document/pointer.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
 
 const { document } = readContract("openapi");
 

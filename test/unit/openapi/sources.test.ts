@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { readContract, type Source } from "../../../openapi/document/contract.ts";
-import { isNode, walk } from "../../../openapi/document/node.ts";
+import { isNode, walk } from "../../../openapi/document/document-node.ts";
 import { valueAt } from "../../../openapi/document/pointer.ts";
+import { readContract, type Source } from "../../../openapi/document/read-contract.ts";
 
 const sections = readFileSync("docs/interface.md", "utf8").split(/^### /m).slice(1);
 const clauses = new Map(sections.map((section) => [section.split(" ", 1)[0], section]));

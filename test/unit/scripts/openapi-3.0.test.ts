@@ -1,9 +1,9 @@
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
-import { readGenerated } from "../../../openapi/document/generated.ts";
-import { follow, isNode, members, type Node } from "../../../openapi/document/node.ts";
+import { follow, isNode, members, type Node } from "../../../openapi/document/document-node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
+import { readGenerated } from "../../../openapi/document/read-generated.ts";
 
 const contract: Node = JSON.parse(readGenerated("openapi.json"));
 const twin: Node = JSON.parse(readGenerated("openapi-3.0.json"));

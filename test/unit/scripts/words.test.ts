@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { readContract } from "../../../openapi/document/contract.ts";
-import { isNode, walk } from "../../../openapi/document/node.ts";
+import { isNode, walk } from "../../../openapi/document/document-node.ts";
+import { readContract } from "../../../openapi/document/read-contract.ts";
 
 type Rules = { rules: { terminology: { terms: [pattern: string, instead: string][] } } };
 

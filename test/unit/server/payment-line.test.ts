@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createLineParser } from "../../../server/operators/json-line.ts";
+import { createLineParser } from "../../../server/operators/parse-json-line.ts";
 
 const parsePaymentLine = createLineParser("PaymentLine", "PutLine");
 

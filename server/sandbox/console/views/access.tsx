@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../parts/api.ts";
-import { PageHead, ProblemText, ShownOnce } from "../parts/parts.tsx";
+import { PageHead, ProblemText, ShownOnce } from "../ui/elements.tsx";
+import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../ui/sandbox-api.ts";
 
 const SCOPES = ["refunds", "webhooks"] as const;
 

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../parts/api.ts";
-import { count, fromEastern, toEastern, toUtc } from "../parts/format.ts";
-import { readNow, setNow, useNow } from "../parts/now.ts";
-import { ProblemText, Until } from "../parts/parts.tsx";
+import { ProblemText, Until } from "../ui/elements.tsx";
+import { count, fromEastern, toEastern, toUtc } from "../ui/format-values.ts";
+import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../ui/sandbox-api.ts";
+import { readNow, setNow, useNow } from "../ui/sandbox-time.ts";
 
 type Advance = SandboxSchemas["ClockAdvance"];
 type Time = SandboxSchemas["Clock"];

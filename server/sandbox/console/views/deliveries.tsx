@@ -1,8 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { Filters, toQuery, useFilter } from "../parts/filters.tsx";
-import { List } from "../parts/list.tsx";
-import { usePaged } from "../parts/paged.ts";
 import {
   Action,
   Body,
@@ -18,7 +14,11 @@ import {
   Time,
   toHash,
   Until,
-} from "../parts/parts.tsx";
+} from "../ui/elements.tsx";
+import { Filters, toQuery, useFilter } from "../ui/list-filters.tsx";
+import { usePaged } from "../ui/paged-list.ts";
+import { List } from "../ui/record-list.tsx";
+import { type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 
 type DeliveryRecord = SandboxSchemas["Delivery"];
 type Attempt = SandboxSchemas["SentAttempt"];

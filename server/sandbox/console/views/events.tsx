@@ -1,7 +1,7 @@
-import { type SandboxSchemas, sandbox } from "../parts/api.ts";
-import { List } from "../parts/list.tsx";
-import { usePaged } from "../parts/paged.ts";
-import { PageHead, Resource, Time, toHash } from "../parts/parts.tsx";
+import { PageHead, Resource, Time, toHash } from "../ui/elements.tsx";
+import { usePaged } from "../ui/paged-list.ts";
+import { List } from "../ui/record-list.tsx";
+import { type SandboxSchemas, sandbox } from "../ui/sandbox-api.ts";
 import { DeliveryList } from "./deliveries.tsx";
 
 type EventRecord = SandboxSchemas["EventRecord"];

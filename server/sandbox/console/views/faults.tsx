@@ -1,7 +1,7 @@
-import { type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { Form } from "../parts/form.tsx";
-import { count } from "../parts/format.ts";
-import { Action, Code, Empty, Id, PageHead, ProblemText, RealTime, toHash } from "../parts/parts.tsx";
+import { Action, Code, Empty, Id, PageHead, ProblemText, RealTime, toHash } from "../ui/elements.tsx";
+import { count } from "../ui/format-values.ts";
+import { Form } from "../ui/request-form.tsx";
+import { type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 
 type Fault = SandboxSchemas["Fault"];
 type Hit = SandboxSchemas["FaultHit"];

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { published, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { count } from "../parts/format.ts";
-import { Action, Body, Code, Empty, Id, ProblemText, ShownOnce } from "../parts/parts.tsx";
+import { Action, Body, Code, Empty, Id, ProblemText, ShownOnce } from "../ui/elements.tsx";
+import { count } from "../ui/format-values.ts";
+import { published, type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 
 type InboxState = SandboxSchemas["Inbox"];
 /** How many of the received webhooks the sandbox shows. */

@@ -1,10 +1,10 @@
 import type { components } from "../../../../openapi/generated/types.ts";
-import { published, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { toQuery } from "../parts/filters.tsx";
-import { Form } from "../parts/form.tsx";
-import { toDollars } from "../parts/format.ts";
-import { Action, Empty, Facts, PageHead, ProblemText, Status, Time } from "../parts/parts.tsx";
-import { RefundedBar } from "../parts/timeline.tsx";
+import { Action, Empty, Facts, PageHead, ProblemText, Status, Time } from "../ui/elements.tsx";
+import { toDollars } from "../ui/format-values.ts";
+import { toQuery } from "../ui/list-filters.tsx";
+import { RefundedBar } from "../ui/refund-timeline.tsx";
+import { Form } from "../ui/request-form.tsx";
+import { published, type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 import { inDollars, leftToRefund } from "./payments.tsx";
 import { type Refund, RefundCard, RefundPage, Related } from "./refunds.tsx";
 

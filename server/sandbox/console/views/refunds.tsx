@@ -1,10 +1,10 @@
-import { type Page, type Result, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { Filters, toQuery, useFilter } from "../parts/filters.tsx";
-import { toDollars } from "../parts/format.ts";
-import { List } from "../parts/list.tsx";
-import { usePaged } from "../parts/paged.ts";
-import { Copy, Facts, Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
-import { type Course, Timeline } from "../parts/timeline.tsx";
+import { Copy, Facts, Id, PageHead, Status, Time, toHash } from "../ui/elements.tsx";
+import { toDollars } from "../ui/format-values.ts";
+import { Filters, toQuery, useFilter } from "../ui/list-filters.tsx";
+import { usePaged } from "../ui/paged-list.ts";
+import { List } from "../ui/record-list.tsx";
+import { type Course, Timeline } from "../ui/refund-timeline.tsx";
+import { type Page, type Result, type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 
 type Debit = SandboxSchemas["Debit"];
 export type Refund = SandboxSchemas["RefundRecord"];

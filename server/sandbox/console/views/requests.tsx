@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { getToken, published, type SandboxSchemas, sandbox } from "../parts/api.ts";
-import { useFilter } from "../parts/filters.tsx";
-import { quote } from "../parts/format.ts";
-import { List } from "../parts/list.tsx";
-import { usePaged } from "../parts/paged.ts";
-import { Action, Body, Code, Copy, Facts, PageHead, RealTime, Resource, toHash } from "../parts/parts.tsx";
+import { Action, Body, Code, Copy, Facts, PageHead, RealTime, Resource, toHash } from "../ui/elements.tsx";
+import { quote } from "../ui/format-values.ts";
+import { useFilter } from "../ui/list-filters.tsx";
+import { usePaged } from "../ui/paged-list.ts";
+import { List } from "../ui/record-list.tsx";
+import { getToken, published, type SandboxSchemas, sandbox } from "../ui/sandbox-api.ts";
 
 type Recorded = SandboxSchemas["RequestRecord"];
 

@@ -1,9 +1,16 @@
 import { useState } from "preact/hooks";
 import type { components } from "../../../../openapi/generated/types.ts";
-import { type Page, published, type Result, type SandboxSchemas, sandbox, useLoaded } from "../parts/api.ts";
-import { Fold, Form } from "../parts/form.tsx";
-import { usePaged } from "../parts/paged.ts";
-import { Action, Empty, Facts, Id, PageHead, ProblemText, ShownOnce, Status, Time } from "../parts/parts.tsx";
+import { Action, Empty, Facts, Id, PageHead, ProblemText, ShownOnce, Status, Time } from "../ui/elements.tsx";
+import { usePaged } from "../ui/paged-list.ts";
+import { Fold, Form } from "../ui/request-form.tsx";
+import {
+  type Page,
+  published,
+  type Result,
+  type SandboxSchemas,
+  sandbox,
+  useLoaded,
+} from "../ui/sandbox-api.ts";
 import { DeliveryList } from "./deliveries.tsx";
 import { Inbox, newSecret } from "./inbox.tsx";
 

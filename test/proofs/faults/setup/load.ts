@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import type { Schemas } from "../../../../server/contract/document.ts";
+import type { Schemas } from "../../../../server/contract/contract-document.ts";
 import {
   dollars,
   type Refund,

@@ -6,7 +6,7 @@ import {
   type OriginalStatus,
   REFUND_TRANSITIONS,
   type RefundStatus,
-} from "../../../../server/domain/refunds.ts";
+} from "../../../../server/domain/refund-rules.ts";
 import {
   accepts,
   beginTransaction,

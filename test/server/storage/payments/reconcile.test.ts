@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
+import { transitionOriginal } from "../../../../server/storage/payments/original-payments.ts";
 import type { DebitRecord, RefundRecord } from "../../../../server/storage/payments/payment-record.ts";
-import { transitionOriginal } from "../../../../server/storage/payments/payments.ts";
-import { listPayouts } from "../../../../server/storage/payments/payouts.ts";
+import { listPayouts } from "../../../../server/storage/payments/payout-feed.ts";
 import { type KnownRefund, reconcileRefund } from "../../../../server/storage/payments/reconcile.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { NewRefund, PaymentKey } from "../../../../server/storage/payments/payment-record.ts";
-import { saveRefunds } from "../../../../server/storage/payments/refunds.ts";
+import { saveRefunds } from "../../../../server/storage/payments/save-refunds.ts";
 import { beginTransaction, lockPayment, useDatabase } from "../../../helpers/databases.ts";
 import {
   allRefunds,

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Db } from "../../../../server/storage/database/tables.ts";
+import {
+  type NewPayment,
+  transitionOriginal,
+} from "../../../../server/storage/payments/original-payments.ts";
 import type { DebitRecord } from "../../../../server/storage/payments/payment-record.ts";
 import { findByRequestKey } from "../../../../server/storage/payments/payment-record.ts";
-import { type NewPayment, transitionOriginal } from "../../../../server/storage/payments/payments.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { openStore } from "../../../../server/storage/store.ts";
+import { openStore } from "../../../../server/storage/open-store.ts";
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 import {
   changeSecret,

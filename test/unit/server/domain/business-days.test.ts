@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, test } from "vitest";
-import { readContract } from "../../../../openapi/document/contract.ts";
+import { readContract } from "../../../../openapi/document/read-contract.ts";
 import {
   addBusinessDays,
   calendarDayOf,
@@ -12,7 +12,7 @@ import {
   plusDuration,
   refundDueAt,
 } from "../../../../server/domain/business-days.ts";
-import { toDomainTime } from "../../../../server/domain/clock.ts";
+import { toDomainTime } from "../../../../server/domain/domain-time.ts";
 import fixture from "../../../fixtures/business-days.json" with { type: "json" };
 
 const date = (text: string) => Temporal.PlainDate.from(text);

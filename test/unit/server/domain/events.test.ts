@@ -6,7 +6,7 @@ import {
   refundEvent,
   resourceEvent,
   toPaymentView,
-} from "../../../../server/domain/events.ts";
+} from "../../../../server/domain/event-payloads.ts";
 
 const moment = { at: new Date("2026-11-19T05:00:00.000Z"), sequence: 2 };
 

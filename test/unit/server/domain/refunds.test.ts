@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readContract } from "../../../../openapi/document/contract.ts";
+import { readContract } from "../../../../openapi/document/read-contract.ts";
 import { refundDueAt } from "../../../../server/domain/business-days.ts";
 import {
   failureBy,
@@ -11,7 +11,7 @@ import {
   REFUND_TRANSITIONS,
   type RefundStatus,
   statusesLeftBy,
-} from "../../../../server/domain/refunds.ts";
+} from "../../../../server/domain/refund-rules.ts";
 
 const SETTLED_AT = new Date("2026-11-16T15:00:00.000Z");
 const DUE_AT = refundDueAt(SETTLED_AT);

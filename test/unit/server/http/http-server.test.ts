@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createHttpServer } from "../../../../server/http/http-server.ts";
-import { startSideServer } from "../../../../server/observability/side-server.ts";
+import { startSideServer } from "../../../../server/observability/second-port.ts";
 
 const MAX_CONNECTIONS = 2;
 /** How many are refused at a time. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { pino } from "pino";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { readDocument } from "../../../../server/contract/document.ts";
+import { readDocument } from "../../../../server/contract/contract-document.ts";
 import {
   compileResponseValidators,
   type FindResponseValidator,

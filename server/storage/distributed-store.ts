@@ -1,0 +1,242 @@
+import { sql } from "kysely";
+import { readBacklog } from "./backlog.ts";
+import { available, firstOf, type Kind, type Machines, openMachines } from "./citus/cluster-machines.ts";
+import { publishOverall } from "./citus/cluster-payouts.ts";
+import { callOnShards, installFunctions } from "./citus/shard-functions.ts";
+import type { Database } from "./database/database.ts";
+import type { Db } from "./database/tables.ts";
+import { tryTurn } from "./database/turns.ts";
+import { repeatAfterConflicts } from "./database/unavailable.ts";
+import { findDue } from "./payments/authorize-due-refunds.ts";
+import { findNewestRefund, readLastPayout } from "./payments/high-water-mark.ts";
+import { findByRequestKey, isOneOf } from "./payments/payment-record.ts";
+import { reconcileIn } from "./payments/reconcile.ts";
+import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "./payments/save-refunds.ts";
+import {
+  ACTS,
+  type Act,
+  type Acts,
+  type Batches,
+  createBatches,
+  type StoreParts,
+} from "./store-functions.ts";
+import { toResults } from "./webhooks/attempts.ts";
+import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "./webhooks/claims.ts";
+import { OLD_ROWS, selectOld } from "./webhooks/retention.ts";
+
+/*
+ * A store whose tables Citus spreads over machines by merchant. It wraps the plain store: what concerns one merchant runs on that
+ * merchant's machine, what has a list of several is divided, and what looks at the rows of all is asked of every shard.
+ */
+
+/** These need more than the merchant's machine: an advisory lock, or a table that only the coordinator has. */
+const BY_COORDINATOR = ["emitFurtherEvent", "emitResourceEvent", "insertSubscription", "resetMerchant"];
+/** These name a merchant, and need no rows of it. */
+const WITHOUT_ROWS = ["hold", "insertFixtures", "insertToken", "release", "reportCalls"];
+
+export async function distributed(plain: StoreParts, database: Database): Promise<StoreParts> {
+  await installFunctions(database.background);
+  const machines = await openMachines(database);
+  const overrides = Object.entries(overrideActs(plain.acts, database, machines)).map(([name, run]) => [
+    name,
+    (...rest: never[]) => repeatAfterConflicts(async () => (run as (...all: never[]) => unknown)(...rest)),
+  ]);
+  const acts: Acts = { ...routeActs(plain.acts, database, machines), ...Object.fromEntries(overrides) };
+  const batches = new Map<string, Batches>();
+  /** Calls for different machines never share a statement, and never wait for each other. */
+  async function batchesOf(merchant: string): Promise<Batches> {
+    const { url } = await machines.machineOf(merchant, "db");
+    const own = batches.get(url) ?? createBatches(acts);
+    batches.set(url, own);
+    return own;
+  }
+  return {
+    acts,
+    batches: {
+      loadOriginal: async (key, limit) => (await batchesOf(key.merchant)).loadOriginal(key, limit),
+      findByRequestKey: async (key, limit) => (await batchesOf(key.merchant)).findByRequestKey(key, limit),
+      saveRefund: async (refund, limit) => (await batchesOf(refund.merchant)).saveRefund(refund, limit),
+      recordAttempt: async (attempt) => (await batchesOf(attempt.merchant)).recordAttempt(attempt),
+      refundsWaiting: () => [...batches.values()].reduce((sum, own) => sum + own.refundsWaiting(), 0),
+    },
+    listen: machines.listen,
+    close: () => machines.close().finally(plain.close),
+  };
+}
+
+/** Runs what concerns one merchant on its machine, and refuses it at once while that does not respond. */
+function routeActs(plain: Acts, database: Database, machines: Machines): Acts {
+  const routed = Object.entries(ACTS).map(([name, [act, kind]]) => {
+    const call = async (...rest: unknown[]) => {
+      const { merchant } = (rest[0] ?? {}) as { merchant?: unknown }; // a string has no such member either
+      if (typeof merchant !== "string" || WITHOUT_ROWS.includes(name))
+        return (plain[name as keyof Acts] as (...all: unknown[]) => unknown)(...rest);
+      return repeatAfterConflicts(async () => {
+        const machine = await machines.machineOf(merchant, kind);
+        const db = BY_COORDINATOR.includes(name) ? database[kind] : machine[kind];
+        return (act as Act)(db, ...(rest as never[]));
+      });
+    };
+    return [name, call];
+  });
+  return Object.fromEntries(routed);
+}
+
+/** The acts that differ from the plain ones. */
+function overrideActs(plain: Acts, { background, db: coordinator }: Database, machines: Machines) {
+  const { onShards, shardOf, machineOf } = machines;
+  type OfMerchant = { readonly merchant: string };
+  type Call<Item, Row> = (db: Db, items: readonly Item[]) => Promise<readonly Row[]>;
+
+  /** Waits for all; of background work it leaves out what fails because a machine does not respond: its deliveries wait. */
+  const settle = async <Result>(kind: Kind, results: readonly Promise<Result>[]) =>
+    kind === "db" ? Promise.all(results) : available(await Promise.allSettled(results));
+
+  /** Makes one call for each machine with rows of some items, again where a shard has moved meanwhile. */
+  async function inParts<Item extends OfMerchant, Row>(
+    items: readonly Item[],
+    kind: Kind,
+    call: Call<Item, Row>,
+  ): Promise<Row[]> {
+    const located = items.map(async (item) => ({ item, machine: await machineOf(item.merchant, kind) }));
+    const parts = [...Map.groupBy(await settle(kind, located), ({ machine }) => machine)];
+    const rows = parts.map(async ([machine, some]) => {
+      const own = some.map(({ item }) => item);
+      return parts.length === 1
+        ? call(machine[kind], own)
+        : repeatAfterConflicts(() => inParts(own, kind, call));
+    });
+    return (await (parts.length === 1 ? Promise.all(rows) : settle(kind, rows))).flat();
+  }
+
+  /** The same for background work, which gets nothing from machines that do not respond. */
+  const ofResponding = async <Item extends OfMerchant, Row>(items: readonly Item[], call: Call<Item, Row>) =>
+    (await settle("background", [repeatAfterConflicts(() => inParts(items, "background", call))])).flat();
+
+  const onItems =
+    <Row>(work: Parameters<typeof callOnShards>[1], further?: object) =>
+    (db: Db, items: readonly OfMerchant[]) =>
+      callOnShards<Row>(db, work, shardOf, items, further);
+
+  return {
+    findMissingTriggers: async () => [], // tables that Citus spreads can't have any
+    async loadOriginals(keys) {
+      const rows = await inParts(keys.map(toWanted), "db", onItems<LoadedRow>("loadOriginals"));
+      const inOrderOfKeys = rows.toSorted((a, b) => a.position - b.position);
+      return inOrderOfKeys.map((row) => toLoaded({ ...row, settledAt: toDate(row.settledAt) }));
+    },
+    async saveRefunds(refunds, lockTimeoutMs = () => 0) {
+      const rows = await inParts(toRefundRows(refunds), "db", (db, items) =>
+        db.connection().execute((connection) => {
+          const limit = { lockTimeoutMs: lockTimeoutMs() };
+          return onItems<{ saved: string[] }>("saveRefunds", limit)(connection, items);
+        }),
+      );
+      const saved = new Set(rows.flatMap((row) => row.saved));
+      return refunds.map(({ paymentId }) => saved.has(paymentId));
+    },
+    findByRequestKeys: (keys) =>
+      Promise.all(keys.map(async (key) => findByRequestKey((await machineOf(key.merchant, "db")).db, key))),
+    async recordAttempts(attempts) {
+      const { rows: results, ...next } = toResults(attempts);
+      const rows = await inParts(results, "db", onItems<{ webhook_id: string }>("recordAttempts", next));
+      return new Set(rows.map((row) => row.webhook_id));
+    },
+    async readShares({ merchants, realNow, ended }) {
+      const items = merchants.map((merchant) => ({ merchant }));
+      const rows = await ofResponding(items, onItems<SharesRow>("readShares", { realNow, ended }));
+      const ranked = rows.map(({ now: _, ...inProgress }) => ({ inProgress, rank: Math.random() }));
+      const due = ranked.sort((a, b) => a.rank - b.rank).map(({ inProgress }) => inProgress);
+      return { now: toDate(rows[0]?.now ?? null) ?? realNow, due };
+    },
+    async claimDeliveries({ claimLimits, ...when }) {
+      const rows = await ofResponding(claimLimits, onItems<ClaimedRow>("claimDeliveries", when));
+      return rows.map(({ secret, old_secret, ...row }) =>
+        toAttempt({ ...row, secret: toBytes(secret), old_secret: old_secret && toBytes(old_secret) }),
+      );
+    },
+    async freeLeases() {
+      const isOver = sql`leased_until < now()`;
+      const select = sql<{ merchant: string }>`select distinct merchant from deliveries where ${isOver}`;
+      const merchants = await onShards(async (shard) => (await select.execute(shard)).rows);
+      const changes = merchants.map(async ({ merchant }) => {
+        const machine = await machineOf(merchant, "background");
+        await sql`
+          update deliveries set leased_until = null, sending = false where merchant = ${merchant} and webhook_id in (
+            select webhook_id from deliveries where merchant = ${merchant} and ${isOver} for update skip locked
+          )`.execute(machine.background);
+      });
+      await settle("background", changes);
+    },
+    async listWaiting(page) {
+      const waiting = await onShards((shard) => listWaiting(shard, page));
+      return firstOf(waiting, (one) => one.subscriptionKey, page.limit);
+    },
+    async findDue(page) {
+      const due = await onShards((shard) => findDue(shard, page));
+      return firstOf(due, (one) => `${one.dueAt.toISOString()} ${one.paymentId} ${one.merchant}`, page.limit);
+    },
+    async readBacklog(now) {
+      const all = await onShards(async (shard) => [await readBacklog(shard, now)]);
+      return all.reduce((one, other) => ({
+        deliveries: addCounts(one.deliveries, other.deliveries),
+        subscriptions: addCounts(one.subscriptions, other.subscriptions),
+        oldestDeliverySeconds: Math.max(one.oldestDeliverySeconds, other.oldestDeliverySeconds),
+        oldestRefundSeconds: Math.max(one.oldestRefundSeconds, other.oldestRefundSeconds),
+      }));
+    },
+    async readHighWaterMark() {
+      const newest = firstOf(await onShards(findNewestRefund), ({ paymentId }) => paymentId);
+      return { ...(await readLastPayout(background)), refunds: newest.slice(-1) };
+    },
+    async findMissing(mark) {
+      for (const { merchant } of mark.refunds) await machineOf(merchant, "background"); // rejects while it does not respond
+      return plain.findMissing(mark);
+    },
+    removeOld: (batch) =>
+      background.transaction().execute(async (transaction) => {
+        const { rows: turn } = await sql`select where ${tryTurn("retention")}`.execute(transaction);
+        if (turn.length === 0) return { removed: 0, last: undefined };
+        const select = async (shard: Db) => (await selectOld(batch).execute(shard)).rows;
+        const old = firstOf(await onShards(select), ({ id }) => id, batch.atMost);
+        const { isRemovable, id } = OLD_ROWS[batch.table];
+        let removed = 0;
+        for (const [merchant, rows] of Map.groupBy(old, (one) => one.merchant)) {
+          const machine = await machineOf(merchant, "background");
+          const { numAffectedRows } = await sql`
+            delete from ${sql.table(batch.table)} e
+            where ${sql.ref(id)} = any(${rows.map((one) => one.id)}::text[]) and merchant = ${merchant}
+              and ${isRemovable(batch.before)}`.execute(machine.background);
+          removed += Number(numAffectedRows);
+        }
+        return { removed, last: old.at(-1)?.id };
+      }),
+    publishPayouts: (publisher) => publishOverall(background, onShards, publisher),
+    /** No trigger adds the refund to the sum of its payment. */
+    async reconcileRefund(refund, now) {
+      await machineOf(refund.merchant, "db");
+      return coordinator.transaction().execute(async (transaction) => {
+        const reconciled = await reconcileIn(transaction, refund, now);
+        if (reconciled === "inserted" && refund.status === "AUTHORIZED")
+          await sql`
+            update payments set refunded_cents = refunded_cents + ${refund.amountCents}
+            where ${isOneOf(refund.merchant, [refund.originalPaymentId])}`.execute(transaction);
+        return reconciled;
+      });
+    },
+  } satisfies Partial<Acts>;
+}
+
+function addCounts<Counts extends object>(one: Counts, other: Counts): Counts {
+  const sums = Object.entries(one).map(([name, count]) => [name, count + other[name as keyof Counts]]);
+  return Object.fromEntries(sums);
+}
+
+/** An instant or bytes as JSON of PostgreSQL has them. */
+function toDate(value: Date | string | null): Date | null {
+  return value === null ? null : new Date(value);
+}
+
+function toBytes(value: Uint8Array | string): Uint8Array {
+  return typeof value === "string" ? Buffer.from(value.slice(2), "hex") : value;
+}
