@@ -22,11 +22,11 @@ export default defineConfig({
       toProject("server", testsIn("server/{auth,http,operators,sandbox}"), [DATABASES, CONSOLE]),
       toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES]),
       toProject("contract", testsIn("openapi", "client"), [DATABASES]),
-      toProject("docs", testsIn("scripts/docs"), [DATABASES]),
+      toProject("scripts", ["test/scripts/*.test.ts"], [DATABASES]),
       // The long ones, which `npm test` leaves to `npm test -- --whole`:
       toProject("browser", testsIn("browser"), [DATABASES, CONSOLE, DOCS, BROWSER]),
       toProject("guides", testsIn("guides"), [DATABASES]),
-      toProject("examiners", testsIn("examiners"), [DATABASES]),
+      toProject("kit-tests", testsIn("kit-tests"), [DATABASES]),
       toProject("processes", testsIn("server/process"), [DATABASES]),
       toProject("trials", testsIn("server/trials"), [DATABASES]),
       toProject("packages", testsIn("scripts/packages"), [DATABASES, CONSOLE, DOCS]),
@@ -51,7 +51,7 @@ function toProject(
       include: [...include],
       exclude: [...defaultExclude],
       globalSetup: [...globalSetup],
-      setupFiles: ["baseline-wasm", "setup/worker"].map((name) => `test/helpers/${name}.ts`),
+      setupFiles: ["wasm-flags", "setup/worker"].map((name) => `test/helpers/${name}.ts`),
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.
       isolate: false,
       testTimeout: TIMEOUT_MS,

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { type OutputChunk, rolldown } from "rolldown";
 import { toPointer } from "../../openapi/document/pointer.ts";
 import { readContract } from "../../openapi/document/read-contract.ts";
-import { secondsSince } from "../command/command.ts";
-import { buildIfStale, replaceFile } from "../command/files.ts";
-import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
-import { ROOT } from "../command/root.ts";
+import { secondsSince } from "../shared/define-command.ts";
+import { buildIfStale, replaceFile } from "../shared/files.ts";
+import { LICENCES_FILE, licencesOf } from "../shared/licences.ts";
+import { ROOT } from "../shared/root.ts";
 import { readForm } from "./console-forms.ts";
 
 const SOURCE = join(ROOT, "server/sandbox/console");
@@ -21,7 +21,7 @@ const SOURCES = [
   "server/sandbox/console/{,ui/,views/}*.{ts,tsx,css}",
   "openapi/generated/{openapi,sandbox}.yaml",
   "docs/shared.css",
-  "scripts/{command,console}/*.ts",
+  "scripts/{shared,console}/*.ts",
   "openapi/document/*.ts",
   "node_modules/{preact,openapi-fetch,rolldown}/package.json",
 ];

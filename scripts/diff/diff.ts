@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defineCommand } from "../command/command.ts";
-import { ROOT } from "../command/root.ts";
+import { defineCommand } from "../shared/define-command.ts";
+import { ROOT } from "../shared/root.ts";
 import { CHANGELOG, diffContracts, findChangelogError, newestRelease, toReport } from "./check-version.ts";
 
 const { from } = defineCommand(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { operationsOf } from "../../openapi/document/list-operations.ts";
 import { headingsOf } from "../../openapi/document/markdown-headings.ts";
 import { readContract, type Source } from "../../openapi/document/read-contract.ts";
-import { ROOT } from "../command/root.ts";
+import { ROOT } from "../shared/root.ts";
 
 /** The documents, and the pages of their operations. */
 const REFERENCES = { openapi: "reference.html", sandbox: "sandbox-reference.html" } as const;

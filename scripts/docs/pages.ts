@@ -4,8 +4,8 @@ import { locationName } from "../../openapi/diff/law.ts";
 import { isNode, type Node, walk } from "../../openapi/document/document-node.ts";
 import { headingsOf } from "../../openapi/document/markdown-headings.ts";
 import { type Contract, readContract, type Source } from "../../openapi/document/read-contract.ts";
-import { LICENCES_FILE, licencesOf } from "../command/licences.ts";
-import { ROOT } from "../command/root.ts";
+import { LICENCES_FILE, licencesOf } from "../shared/licences.ts";
+import { ROOT } from "../shared/root.ts";
 import { fillsOf, findHeading, findOperation, idOf, referencePage } from "./addresses.ts";
 
 /** Files outside of `docs/`, and the pages that include them. */

@@ -3,9 +3,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { follow, isNode, walk } from "../../openapi/document/document-node.ts";
 import { readContract, type Source } from "../../openapi/document/read-contract.ts";
-import { withTempDir } from "../command/files.ts";
-import { runRedocly } from "../command/redocly.ts";
-import { ROOT } from "../command/root.ts";
+import { withTempDir } from "../shared/files.ts";
+import { runRedocly } from "../shared/redocly.ts";
+import { ROOT } from "../shared/root.ts";
 import { fillsOf, findHeading, idOf, type ReferenceName } from "./addresses.ts";
 
 /** A part of the document that the reference is rendered from, which is changed in place. */

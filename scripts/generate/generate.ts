@@ -4,10 +4,10 @@ import { parse, stringify } from "yaml";
 import type { Node } from "../../openapi/document/document-node.ts";
 import { valueAt } from "../../openapi/document/pointer.ts";
 import { type Operation, toContract } from "../../openapi/document/read-contract.ts";
-import { defineCommand, secondsSince } from "../command/command.ts";
-import { replaceFile, withTempDir } from "../command/files.ts";
-import { runRedocly } from "../command/redocly.ts";
-import { ROOT } from "../command/root.ts";
+import { defineCommand, secondsSince } from "../shared/define-command.ts";
+import { replaceFile, withTempDir } from "../shared/files.ts";
+import { runRedocly } from "../shared/redocly.ts";
+import { ROOT } from "../shared/root.ts";
 import { toDocumentedTypes } from "./documented-types.ts";
 import { toOpenApi30 } from "./openapi-3.0.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
-import { ROOT } from "../command/root.ts";
+import { ROOT } from "../shared/root.ts";
 
 /** A module of this tree that declarations refer to. */
 const RELATIVE = /((?:from|import\()\s*)"(\.[^"]+)\.ts"/g;

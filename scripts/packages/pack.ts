@@ -1,9 +1,9 @@
 import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../command/root.ts";
-import { run } from "../command/run-program.ts";
-import { buildPackage } from "./build.ts";
-import { PACKAGES, type PackageName } from "./sources.ts";
+import { ROOT } from "../shared/root.ts";
+import { run } from "../shared/run-program.ts";
+import { buildPackage } from "./build-package.ts";
+import { PACKAGES, type PackageName } from "./package-list.ts";
 
 export type Tarball = { readonly name: PackageName; readonly file: string; readonly bytes: number };
 

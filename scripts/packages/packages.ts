@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { defineCommand } from "../command/command.ts";
-import { ROOT } from "../command/root.ts";
+import { defineCommand } from "../shared/define-command.ts";
+import { ROOT } from "../shared/root.ts";
 import { packPackages } from "./pack.ts";
-import { PACKAGE_NAMES } from "./sources.ts";
+import { PACKAGE_NAMES } from "./package-list.ts";
 
 defineCommand("packages", "Builds the packages, and packs each into a tarball in dist/packages.").parse();
 for (const { name, file, bytes } of await packPackages(PACKAGE_NAMES, join(ROOT, "dist/packages")))

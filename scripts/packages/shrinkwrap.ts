@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../command/root.ts";
-import { run } from "../command/run-program.ts";
+import { ROOT } from "../shared/root.ts";
+import { run } from "../shared/run-program.ts";
 
 type Lock = { readonly packages: Readonly<Record<string, { readonly link?: boolean }>> };
 

@@ -2,9 +2,9 @@ import { cp, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
-import { secondsSince } from "../command/command.ts";
-import { ROOT } from "../command/root.ts";
 import { ensureConsole } from "../console/build-console.ts";
+import { secondsSince } from "../shared/define-command.ts";
+import { ROOT } from "../shared/root.ts";
 import { ensureCluster } from "./prepare-cluster.ts";
 
 /** How many builds are kept, because a running sandbox may still load parts of an earlier one. */

@@ -9,7 +9,7 @@ import { packTar } from "modern-tar/fs";
 import { openDatabase } from "../../server/storage/database/database.ts";
 import { CLUSTER_FOLDER } from "../../server/storage/database/embedded.ts";
 import { migrateToLatest } from "../../server/storage/database/migrations.ts";
-import { ROOT } from "../command/root.ts";
+import { ROOT } from "../shared/root.ts";
 
 /**
  * Makes the archive of an embedded store with the tables of this release, unless there is one, and returns its path. A new store is

@@ -3,13 +3,13 @@ import { existsSync, globSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ROOT } from "../command/root.ts";
+import { ROOT } from "../shared/root.ts";
 
 const SOURCES = [
   "server/**/*.{ts,tsx,css}",
   "{client/src,openapi}/**/*.{ts,yaml}",
   "docs/shared.css",
-  "scripts/{command,console,start}/*.ts",
+  "scripts/{shared,console,start}/*.ts",
   "{package-lock,node_modules/.package-lock}.json",
 ];
 

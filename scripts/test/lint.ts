@@ -1,6 +1,6 @@
-import { defineCommand } from "../command/command.ts";
-import { REDOCLY } from "../command/redocly.ts";
-import { runTogether, type Step } from "../command/steps.ts";
+import { defineCommand } from "../shared/define-command.ts";
+import { REDOCLY } from "../shared/redocly.ts";
+import { runTogether, type Step } from "../shared/run-steps.ts";
 
 /** Texts for the word list in .textlintrc.json; not the interface, which repeats the wording of the requirement. */
 const PROSE = [

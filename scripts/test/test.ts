@@ -1,11 +1,11 @@
-import { defineCommand } from "../command/command.ts";
-import { PROOFS } from "../command/proofs.ts";
-import { runStep, runTogether, type Step, type StepResult } from "../command/steps.ts";
+import { defineCommand } from "../shared/define-command.ts";
+import { PROOFS } from "../shared/proofs.ts";
+import { runStep, runTogether, type Step, type StepResult } from "../shared/run-steps.ts";
 import { lintSteps } from "./lint.ts";
-import { runTests } from "./run-tests.ts";
+import { runTests } from "./run-vitest.ts";
 
 /** The projects of tests that only `--whole` runs: see CONTRIBUTING. */
-const LONG_PROJECTS = ["browser", "guides", "examiners", "processes", "packages", "trials"];
+const LONG_PROJECTS = ["browser", "guides", "kit-tests", "processes", "packages", "trials"];
 /** TypeScript 7 takes a third of the time. Packages are built by TypeScript 5, whose interface other tools need. */
 const TYPESCRIPT = "node_modules/typescript-7/bin/tsc";
 const TYPES_FOUND = ".cache/types.tsbuildinfo";
@@ -29,7 +29,7 @@ const longSteps: readonly (readonly Step[])[] = [
     proof("the packages, installed into empty folders", "packed"),
     proof("faults, one round", "faults", "--rounds", "1"),
   ],
-  [proof("a cluster of PostgreSQL", "engines")],
+  [proof("a cluster of PostgreSQL", "citus")],
 ];
 
 function proof(name: string, key: keyof typeof PROOFS, ...args: string[]): Step {

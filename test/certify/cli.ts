@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { isPackaged } from "../../server/config/environment.ts";
-import { runCommand, writeReports } from "../reporting/command.ts";
-import { toHtml, toJson, toJunit } from "../reporting/report.ts";
+import { toHtml, toJson, toJunit } from "../reporting/json-junit-html.ts";
+import { runCommand, writeReports } from "../reporting/run-command.ts";
 import { createTerminal } from "../reporting/terminal.ts";
 import { endHooks } from "./hooks.ts";
 import { type Command, readCommand } from "./options.ts";

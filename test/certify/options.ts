@@ -8,7 +8,7 @@ import {
   readRequired,
   secondsFrom,
   secretOption,
-} from "../reporting/options.ts";
+} from "../reporting/option-readers.ts";
 import type { Choice } from "../reporting/run-checks.ts";
 import { commandHook, type Hook, urlHook } from "./hooks.ts";
 

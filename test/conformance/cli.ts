@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { runCommand, writeReports } from "../reporting/command.ts";
-import { toJson, toJunit } from "../reporting/report.ts";
+import { toJson, toJunit } from "../reporting/json-junit-html.ts";
+import { runCommand, writeReports } from "../reporting/run-command.ts";
 import { createTerminal } from "../reporting/terminal.ts";
 import { type CommandOptions, readOptions } from "./options.ts";
 import { type ConformReport, runConformance } from "./run-conformance.ts";

@@ -1,5 +1,5 @@
-import { CannotRun, readUrl } from "../reporting/options.ts";
-import { toJson, toJunit } from "../reporting/report.ts";
+import { toJson, toJunit } from "../reporting/json-junit-html.ts";
+import { CannotRun, readUrl } from "../reporting/option-readers.ts";
 import { type ConformOptions, DEFAULTS, readToken } from "./options.ts";
 import { runConformance } from "./run-conformance.ts";
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
-import { defineProgram, wholeNumber } from "../../scripts/command/command.ts";
+import { defineProgram, wholeNumber } from "../../scripts/shared/define-command.ts";
 import {
   CannotRun,
   readIds,
@@ -8,7 +8,7 @@ import {
   readUrl,
   secondsFrom,
   secretOption,
-} from "../reporting/options.ts";
+} from "../reporting/option-readers.ts";
 import type { Choice } from "../reporting/run-checks.ts";
 
 /** The states of a payment that decide the first status of its refund. */

@@ -1,14 +1,14 @@
 import { type Contract, readContract } from "../../openapi/document/read-contract.ts";
 import { CheckFailure } from "../reporting/exchange.ts";
-import { CannotRun, toFlag } from "../reporting/options.ts";
-import type { Report } from "../reporting/report.ts";
+import type { Report } from "../reporting/json-junit-html.ts";
+import { CannotRun, toFlag } from "../reporting/option-readers.ts";
 import { chooseChecks, type Listener, runChecks } from "../reporting/run-checks.ts";
 import { bodyOf } from "./assertions.ts";
-import type { Check } from "./check.ts";
 import { allChecks } from "./checks/all.ts";
 import { createKit, type Kit } from "./kit.ts";
 import type { ConformOptions } from "./options.ts";
-import { receiverOf } from "./receiver.ts";
+import type { Check } from "./preconditions.ts";
+import { receiverOf } from "./webhook-receiver.ts";
 
 export type ConformReport = Report & {
   readonly calls: number;

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { ROOT } from "../../scripts/command/root.ts";
+import { ROOT } from "../../scripts/shared/root.ts";
 import { outputOf, type Program, startProgram } from "../helpers/process.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 

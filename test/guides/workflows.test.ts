@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { PROOFS } from "../../scripts/command/proofs.ts";
+import { PROOFS } from "../../scripts/shared/proofs.ts";
 
 type Step = { readonly uses?: string; readonly run?: string };
 

@@ -3,7 +3,7 @@ import { access, constants, mkdtemp, rename, rm, writeFile } from "node:fs/promi
 import { dirname, join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { ROOT } from "../../scripts/command/root.ts";
+import { ROOT } from "../../scripts/shared/root.ts";
 import { installPackages, runAsReader } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
 

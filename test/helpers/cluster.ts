@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { spawnCommand } from "./admin.ts";
+import { spawnCommand } from "./admin-command.ts";
 import {
   type PostgresOptions,
   type PostgresServer,

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type AdminRun, runCommand } from "./admin.ts";
+import { type AdminRun, runCommand } from "./admin-command.ts";
 import { createTestDatabase, type TestDatabase } from "./databases.ts";
 import type { Engine } from "./engine.ts";
 import { type Issuer, startIssuer } from "./issuer.ts";

@@ -2,9 +2,9 @@ import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { type Analysis, checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
-import { ROOT } from "../../scripts/command/root.ts";
 import { packPackages } from "../../scripts/packages/pack.ts";
-import { PACKAGES, type PackageName } from "../../scripts/packages/sources.ts";
+import { PACKAGES, type PackageName } from "../../scripts/packages/package-list.ts";
+import { ROOT } from "../../scripts/shared/root.ts";
 import { outputOf, type Program, type Settings, startProgram } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
 

@@ -4,7 +4,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { ROOT } from "../../scripts/command/root.ts";
+import { ROOT } from "../../scripts/shared/root.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /**
@@ -13,7 +13,7 @@ import { makeTempDir } from "./temp-dir.ts";
  */
 export const PROCESS_ENV: Readonly<Record<string, string>> = {
   PATH: process.env.PATH ?? "",
-  NODE_OPTIONS: `--import ${new URL("./baseline-wasm.ts", import.meta.url)}`,
+  NODE_OPTIONS: `--import ${new URL("./wasm-flags.ts", import.meta.url)}`,
   NODE_COMPILE_CACHE: fileURLToPath(new URL("../../.cache/node", import.meta.url)),
 };
 

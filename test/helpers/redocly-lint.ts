@@ -1,4 +1,4 @@
-import { runRedocly } from "../../scripts/command/redocly.ts";
+import { runRedocly } from "../../scripts/shared/redocly.ts";
 
 /** The linter's report about one document. */
 export type LintReport = {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
-import { runCommand } from "./admin.ts";
+import { runCommand } from "./admin-command.ts";
 import { createTestDatabase } from "./databases.ts";
 import { startProduction } from "./deployment.ts";
 import { query as runQuery, runStatement } from "./postgres.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { runRedocly } from "../../scripts/command/redocly.ts";
+import { runRedocly } from "../../scripts/shared/redocly.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { createTempDir } from "../helpers/temp-dir.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { defineCommand } from "../../scripts/command/command.ts";
-import { PROOFS } from "../../scripts/command/proofs.ts";
-import { ROOT } from "../../scripts/command/root.ts";
+import { defineCommand } from "../../scripts/shared/define-command.ts";
+import { PROOFS } from "../../scripts/shared/proofs.ts";
+import { ROOT } from "../../scripts/shared/root.ts";
 
 const command = defineCommand("proof", "Runs a long proof, or a command that is needed rarely.");
 for (const [name, { file, description }] of Object.entries(PROOFS))

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defineProof } from "../../scripts/command/command.ts";
-import { ROOT } from "../../scripts/command/root.ts";
 import { ensureConsole } from "../../scripts/console/build-console.ts";
+import { defineProof } from "../../scripts/shared/define-command.ts";
+import { ROOT } from "../../scripts/shared/root.ts";
 import { startSandbox } from "../../server/sandbox/index.ts";
 import { installChromium, launchBrowser } from "../helpers/browser.ts";
 import { dollars, refundOf, subscriptionTo } from "../helpers/factories.ts";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 
-/** The proofs that are tests, and not part of `npm test`: `npm run proof -- faults`, and `engines`. */
+/** The proofs that are tests, and not part of `npm test`: `npm run proof -- faults`, and `citus`. */
 // biome-ignore lint/style/noDefaultExport: the form that Vitest reads
 export default defineConfig({
   test: {
@@ -9,7 +9,7 @@ export default defineConfig({
     projects: [
       toProject("faults", ["test/helpers/setup/databases.ts"]),
       // Each has a cluster of its own.
-      toProject("engines", []),
+      toProject("citus", []),
     ],
   },
 });

@@ -1,4 +1,4 @@
-import { toFlag } from "./options.ts";
+import { toFlag } from "./option-readers.ts";
 
 /** A precondition of a check: the option that satisfies it, and whether that option is set. */
 export type Precondition<Options> = {

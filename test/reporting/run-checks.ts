@@ -1,8 +1,8 @@
 import pTimeout from "p-timeout";
 import type { Check } from "./check.ts";
 import { CheckFailure, NotRun } from "./exchange.ts";
-import { CannotRun } from "./options.ts";
-import type { Report, Result } from "./report.ts";
+import type { Report, Result } from "./json-junit-html.ts";
+import { CannotRun } from "./option-readers.ts";
 import { readSources } from "./sources.ts";
 
 /** The options of a run that decide which checks are run. */

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
-import { createProgress } from "../../scripts/command/progress.ts";
+import { createProgress } from "../../scripts/shared/progress.ts";
 import { summarize } from "../../server/sandbox/exec/junit-and-html.ts";
-import { describeFailure, type Report, type Result } from "./report.ts";
+import { describeFailure, type Report, type Result } from "./json-junit-html.ts";
 import type { Listener } from "./run-checks.ts";
 
 export type Stream = NodeJS.WriteStream | NodeJS.WritableStream;

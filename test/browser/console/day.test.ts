@@ -1,6 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { button, TUESDAY, useConsole } from "../../helpers/console.ts";
+import { button, TUESDAY, useConsole } from "../../helpers/console-page.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { startTestServer } from "../../helpers/server.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { button, useConsole } from "../../helpers/console.ts";
+import { button, useConsole } from "../../helpers/console-page.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 

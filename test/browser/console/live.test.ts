@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
+import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console-page.ts";
 import { dollars, refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { startTestServer } from "../../helpers/server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openTab } from "../../helpers/browser.ts";
-import { useConsole } from "../../helpers/console.ts";
+import { useConsole } from "../../helpers/console-page.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";

@@ -1,7 +1,7 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
+import { goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console-page.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
 

@@ -1,11 +1,11 @@
 import { type Check, defineGroup } from "../../reporting/check.ts";
 import { expectNoSecrets } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
-import { beliefChecks, type Parts, READ, REPEAT, STEPS } from "./beliefs.ts";
-import { startRedirect } from "./front.ts";
 import type { CallerKit } from "./kit.ts";
 import { expectFew, expectOneRefund, fail } from "./outcome.ts";
+import { startRedirect } from "./proxies.ts";
 import { outcomeOf, type Situation } from "./situations.ts";
+import { beliefChecks, type Parts, READ, REPEAT, STEPS } from "./state-checks.ts";
 
 const KEY = `${STEPS}#1-make-the-requestkey-first`;
 const AMOUNT = `${STEPS}#2-issue-the-refund`;

@@ -1,8 +1,8 @@
 import { createClient } from "../../../client/src/index.ts";
 import type { RequestBody } from "../../../server/sandbox/index.ts";
-import { startPassing } from "./front.ts";
 import type { CallerKit, Due, Kit, NewPayment } from "./kit.ts";
 import { fail, type Order, type Outcome } from "./outcome.ts";
+import { startPassing } from "./proxies.ts";
 
 type Fault = RequestBody<"armFault">;
 

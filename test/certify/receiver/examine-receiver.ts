@@ -1,11 +1,11 @@
 import { type Contract, readContract } from "../../../openapi/document/read-contract.ts";
 import type { Check } from "../../reporting/check.ts";
-import type { Report } from "../../reporting/report.ts";
+import type { Report } from "../../reporting/json-junit-html.ts";
 import { chooseChecks, type Listener, runChecks } from "../../reporting/run-checks.ts";
 import type { ReceiverOptions } from "../options.ts";
 import { createReceiverKit, type ReceiverKit } from "./kit.ts";
-import { lastChecks, responseChecks } from "./responses.ts";
-import { storyChecks } from "./stories.ts";
+import { lastChecks, responseChecks } from "./response-checks.ts";
+import { storyChecks } from "./state-checks.ts";
 
 /** All checks of the receiver, in their order. */
 export function receiverChecks(contract: Contract): Check<ReceiverOptions, ReceiverKit>[] {

@@ -5,7 +5,7 @@ import type { Contract } from "../../../openapi/document/read-contract.ts";
 import { send } from "../../../server/webhooks/send.ts";
 import { signDelivery } from "../../../server/webhooks/sign-delivery.ts";
 import { CheckFailure, createRedactor, type Exchange, type Sent } from "../../reporting/exchange.ts";
-import { CannotRun } from "../../reporting/options.ts";
+import { CannotRun } from "../../reporting/option-readers.ts";
 import { printed } from "../hooks.ts";
 import type { ReceiverOptions } from "../options.ts";
 import { type Event, exampleEvent } from "./example-events.ts";

@@ -1,5 +1,5 @@
 import type { Contract } from "../../../openapi/document/read-contract.ts";
-import type { Check } from "../check.ts";
+import type { Check } from "../preconditions.ts";
 import { constraintChecks } from "./constraints.ts";
 import { DELIVERY_CHECKS } from "./deliveries.ts";
 import { exampleChecks } from "./examples.ts";

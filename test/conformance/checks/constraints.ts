@@ -5,10 +5,10 @@ import { stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.t
 import type { Contract } from "../../../openapi/document/read-contract.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf, violationsOf } from "../assertions.ts";
-import { type Check, defineGroup, PRECONDITIONS, type Precondition } from "../check.ts";
-import type { Call } from "../constraints/calls.ts";
+import type { Call } from "../constraints/headers.ts";
 import { acceptedRequests, breakingRequests, type ConstraintRequest } from "../constraints/requests.ts";
 import type { CallSpec, Kit } from "../kit.ts";
+import { type Check, defineGroup, PRECONDITIONS, type Precondition } from "../preconditions.ts";
 import { OPERATIONS } from "../valid-requests.ts";
 
 const IN_FLIGHT = 8;

@@ -1,10 +1,10 @@
 import { verifyWebhook, WebhookVerificationError } from "../../../client/src/index.ts";
 import type { Node } from "../../../openapi/document/document-node.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
-import { type Check, defineGroup, PRECONDITIONS } from "../check.ts";
-import { createDeliveryCheck } from "../constraints/deliveries.ts";
+import { createDeliveryCheck } from "../constraints/delivery-check.ts";
 import type { Kit } from "../kit.ts";
-import type { Delivery, Endpoint } from "../receiver.ts";
+import { type Check, defineGroup, PRECONDITIONS } from "../preconditions.ts";
+import type { Delivery, Endpoint } from "../webhook-receiver.ts";
 import {
   type DeliveryRun,
   deliveryRunOf,

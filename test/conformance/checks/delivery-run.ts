@@ -5,8 +5,8 @@ import { isNode, type Node } from "../../../openapi/document/document-node.ts";
 import { parseBody } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { Kit } from "../kit.ts";
-import { type Delivery, type Endpoint, type Receiver, receiverOf } from "../receiver.ts";
 import { issue, refundOf, subscribe, subscriptionOf } from "../valid-requests.ts";
+import { type Delivery, type Endpoint, type Receiver, receiverOf } from "../webhook-receiver.ts";
 import { refuseFull } from "./subscriptions.ts";
 
 /** Three subscriptions, the refunds whose events they receive, and the attempts that were seen. */

@@ -4,10 +4,10 @@ import { isNode, type Node } from "../../../openapi/document/document-node.ts";
 import type { Contract, Example, Operation } from "../../../openapi/document/read-contract.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf } from "../assertions.ts";
-import { type Check, defineGroup, PRECONDITIONS, type Precondition, WITH_TOKEN } from "../check.ts";
 import type { Kit } from "../kit.ts";
 import { PAYMENT_KINDS, type PaymentKind } from "../options.ts";
-import { receiverOf } from "../receiver.ts";
+import { type Check, defineGroup, PRECONDITIONS, type Precondition, WITH_TOKEN } from "../preconditions.ts";
+import { receiverOf } from "../webhook-receiver.ts";
 
 /** Sends each example of a request, for one cent and the payments of the options: the response is the example of its name. */
 export function exampleChecks(contract: Contract): Check[] {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { assert, expectProblem, expectRefund } from "../assertions.ts";
-import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../check.ts";
+import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";
 
 /** The behaviour that a merchant relies on after a lost response. */

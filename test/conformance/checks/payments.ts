@@ -1,8 +1,8 @@
 import type { RefundStatus } from "../../../client/src/index.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
-import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../check.ts";
 import type { PaymentKind } from "../options.ts";
+import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";
 import { rowsCheck } from "./rows.ts";
 

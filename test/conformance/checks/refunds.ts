@@ -1,6 +1,6 @@
 import { isNode } from "../../../openapi/document/document-node.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
-import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../check.ts";
+import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";
 import { rowsCheck } from "./rows.ts";
 

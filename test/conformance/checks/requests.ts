@@ -6,8 +6,8 @@ import {
   type ProblemCode,
   violationsOf,
 } from "../assertions.ts";
-import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../check.ts";
 import type { CallSpec, Kit } from "../kit.ts";
+import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { INVALID_BODY, issue, paymentOf, refundOf } from "../valid-requests.ts";
 import { rowsCheck } from "./rows.ts";
 

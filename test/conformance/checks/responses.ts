@@ -1,8 +1,8 @@
 import { isNode } from "../../../openapi/document/document-node.ts";
 import { CheckFailure, type Exchange, NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, PROBLEM_STATUSES } from "../assertions.ts";
-import { type Check, defineGroup, PRECONDITIONS } from "../check.ts";
 import type { Kit } from "../kit.ts";
+import { type Check, defineGroup, PRECONDITIONS } from "../preconditions.ts";
 import { secondsIn } from "../transport.ts";
 import { INVALID_BODY } from "../valid-requests.ts";
 

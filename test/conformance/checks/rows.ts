@@ -1,7 +1,7 @@
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert } from "../assertions.ts";
-import { type CheckParts, PRECONDITIONS, type Precondition } from "../check.ts";
 import type { CallSpec, Kit } from "../kit.ts";
+import { type CheckParts, PRECONDITIONS, type Precondition } from "../preconditions.ts";
 import { rows as allRows } from "../rows/calls.ts";
 import { bodyOf, mismatchesOf, type Row, successOf } from "../rows/row.ts";
 import { paymentOf, refundOf, subscriptionOf } from "../valid-requests.ts";

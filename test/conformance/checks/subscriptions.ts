@@ -1,9 +1,9 @@
 import { type Exchange, NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem } from "../assertions.ts";
-import { type Check, defineGroup, WITH_TOKEN } from "../check.ts";
 import type { Kit } from "../kit.ts";
-import { receiverOf } from "../receiver.ts";
+import { type Check, defineGroup, WITH_TOKEN } from "../preconditions.ts";
 import { subscribe, subscriptionOf } from "../valid-requests.ts";
+import { receiverOf } from "../webhook-receiver.ts";
 import { rowsCheck } from "./rows.ts";
 
 /** The examples create the three kinds of subscriptions; these checks cover refusals, and one more subscription. */

@@ -3,7 +3,7 @@ import { isNode, members, type Node } from "../../../openapi/document/document-n
 import { FORMAT_SAMPLES, stepsBeyond } from "../../../openapi/document/keyword-test-values.ts";
 import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
 import { holderOf, step, stepsOf, valueAt } from "../../../openapi/document/pointer.ts";
-import { type Edit, edit, type Violation, write } from "./json.ts";
+import { type Edit, edit, type Violation, write } from "./json-edits.ts";
 
 export type BodyModel = {
   /** With every reference followed. */

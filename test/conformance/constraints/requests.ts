@@ -5,8 +5,14 @@ import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
 import { toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import { type Operation, toContract } from "../../../openapi/document/read-contract.ts";
 import { acceptedChanges, type BodyModel, baseOf, breakingChanges } from "./bodies.ts";
-import { acceptedCalls, breakingCalls, type Call, type CallChange } from "./calls.ts";
-import { createFindViolations, type FindViolations, replaceTexts, requestSchema, write } from "./json.ts";
+import { acceptedCalls, breakingCalls, type Call, type CallChange } from "./headers.ts";
+import {
+  createFindViolations,
+  type FindViolations,
+  replaceTexts,
+  requestSchema,
+  write,
+} from "./json-edits.ts";
 
 /** A call that tests whether a server enforces a constraint. */
 export type ConstraintRequest = {

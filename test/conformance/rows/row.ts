@@ -1,6 +1,6 @@
 import { valueAt } from "../../../openapi/document/pointer.ts";
 import { type HttpResponse, readContract } from "../../../openapi/document/read-contract.ts";
-import { edit, write } from "../constraints/json.ts";
+import { edit, write } from "../constraints/json-edits.ts";
 
 /** The operations that get rows. One without a body needs none. */
 export type OperationId = keyof typeof BODIES;

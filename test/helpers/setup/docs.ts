@@ -17,7 +17,7 @@ declare module "vitest" {
 export async function setup({ vitest }: TestProject): Promise<void> {
   if ("docsBuilt" in vitest.getProvidedContext()) return;
   vitest.provide("docsBuilt", true);
-  await promisify(execFile)(process.execPath, ["scripts/docs/docs.ts", "--if-stale"], {
+  await promisify(execFile)(process.execPath, ["scripts/docs/build-docs.ts", "--if-stale"], {
     cwd: vitest.config.root,
   });
 }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpus } from "node:os";
 import { Argument } from "@commander-js/extra-typings";
-import { defineProof, wholeNumber } from "../../../scripts/command/command.ts";
+import { defineProof, wholeNumber } from "../../../scripts/shared/define-command.ts";
 
 /** The benchmarks, each a file beside this one. */
 const known = ["refunds", "http-layer", "deliveries", "overload", "start"] as const;

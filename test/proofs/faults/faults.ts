@@ -1,6 +1,6 @@
 import { Argument } from "@commander-js/extra-typings";
-import { defineProof, seedNumber, wholeNumber } from "../../../scripts/command/command.ts";
-import { listTests, runProofTests } from "../run-tests.ts";
+import { defineProof, seedNumber, wholeNumber } from "../../../scripts/shared/define-command.ts";
+import { listTests, runProofTests } from "../run-proof-tests.ts";
 
 const command = defineProof("faults")
   .option(

@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { linesOfPayment, runCommand } from "../../helpers/admin.ts";
+import { linesOfPayment, runCommand } from "../../helpers/admin-command.ts";
 import { type Duplicate, dollars, type Refund, refundOf } from "../../helpers/factories.ts";
 import { type Issuer, startIssuer } from "../../helpers/issuer.ts";
 import { chooseUser, type PostgresServer, query } from "../../helpers/postgres.ts";

@@ -1,12 +1,12 @@
 import { Argument } from "@commander-js/extra-typings";
 import pLimit from "p-limit";
-import { defineProof } from "../../../scripts/command/command.ts";
+import { defineProof } from "../../../scripts/shared/define-command.ts";
 import { startSandbox } from "../../../server/sandbox/index.ts";
-import { check, endChecks } from "../checks.ts";
-import { checks } from "./checks.ts";
-import { OF_MONEY, takeExam } from "./exam.ts";
+import { check, endChecks } from "../check-runner.ts";
+import { buildMerchant, findMissing } from "./build-sample.ts";
 import { languages } from "./languages.ts";
-import { buildMerchant, findMissing } from "./merchant.ts";
+import { checks } from "./sample-checks.ts";
+import { OF_MONEY, takeExam } from "./take-exam.ts";
 
 const all = languages.map(({ name }) => name);
 const command = defineProof("generators")

@@ -2,7 +2,7 @@ import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { type Mutant, mutant, put, remove } from "./mutant.ts";
-import { changedPatterns } from "./patterns.ts";
+import { changedPatterns } from "./pattern-mutants.ts";
 
 type Maker = (constraint: Constraint) => Mutant[];
 

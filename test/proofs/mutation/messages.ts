@@ -4,8 +4,8 @@ import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
 import { type OperationAt, operationsOf } from "../../../openapi/document/list-operations.ts";
 import { holderOf, isHolder, nameAt, setAt, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import { type Contract, toContract } from "../../../openapi/document/read-contract.ts";
-import { createDeliveryCheck } from "../../conformance/constraints/deliveries.ts";
-import { type Edit, edit } from "../../conformance/constraints/json.ts";
+import { createDeliveryCheck } from "../../conformance/constraints/delivery-check.ts";
+import { type Edit, edit } from "../../conformance/constraints/json-edits.ts";
 
 /** A response, or the delivery of an event. */
 type Message = {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { defineProof } from "../../../scripts/command/command.ts";
+import { defineProof } from "../../../scripts/shared/define-command.ts";
 import { EQUIVALENTS } from "./equivalents.ts";
 import type { Choice, MutationReport } from "./run-mutants.ts";
 

@@ -5,17 +5,17 @@ import { type Constraint, findConstraints } from "../../../openapi/document/cons
 import { locate, type Node } from "../../../openapi/document/document-node.ts";
 import { holderOf } from "../../../openapi/document/pointer.ts";
 import { readContract } from "../../../openapi/document/read-contract.ts";
-import { withTempDir } from "../../../scripts/command/files.ts";
+import { withTempDir } from "../../../scripts/shared/files.ts";
 import { rows } from "../../conformance/rows/calls.ts";
 import { lintFiles } from "../../helpers/redocly-lint.ts";
 import { deriveRows } from "../../openapi/rows.ts";
 import { mutantsOfConstraints } from "./constraint-mutants.ts";
+import { detect, type Notice } from "./detect-mutant.ts";
 import { mutantsOfDocument } from "./document-mutants.ts";
 import { EQUIVALENTS } from "./equivalents.ts";
 import { openHarness } from "./harness.ts";
 import { deriveMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
-import { detect, type Notice } from "./notice.ts";
 
 export type MutationReport = {
   readonly mutants: number;

@@ -6,9 +6,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL("../../../", import.meta.url)),
-    include: ["test/{unit,client,openapi,scripts/docs,server/{http,webhooks}}/**/*.test.ts"],
+    include: ["test/{unit,client,openapi,server/{http,webhooks}}/**/*.test.ts", "test/scripts/*.test.ts"],
     globalSetup: ["test/helpers/setup/databases.ts"],
-    setupFiles: ["test/helpers/baseline-wasm.ts", "test/helpers/setup/worker.ts"],
+    setupFiles: ["test/helpers/wasm-flags.ts", "test/helpers/setup/worker.ts"],
     ...{ testTimeout: 90_000, hookTimeout: 360_000 },
   },
 });

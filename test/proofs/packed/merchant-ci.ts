@@ -1,9 +1,9 @@
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../../../scripts/command/root.ts";
-import { run } from "../../../scripts/command/run-program.ts";
+import { ROOT } from "../../../scripts/shared/root.ts";
+import { run } from "../../../scripts/shared/run-program.ts";
 import { READER_ENV, runProgram } from "../../helpers/process.ts";
-import { check } from "../checks.ts";
+import { check } from "../check-runner.ts";
 
 /** The examples of the guide: the command that runs the tests, and what it needs. */
 const EXAMPLES: readonly Example[] = [

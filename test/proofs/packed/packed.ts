@@ -1,15 +1,15 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
-import { defineProof } from "../../../scripts/command/command.ts";
-import { withTempDir } from "../../../scripts/command/files.ts";
-import { run } from "../../../scripts/command/run-program.ts";
 import { packPackages } from "../../../scripts/packages/pack.ts";
+import { defineProof } from "../../../scripts/shared/define-command.ts";
+import { withTempDir } from "../../../scripts/shared/files.ts";
+import { run } from "../../../scripts/shared/run-program.ts";
 import { READER_ENV, runProgram, runShell, startServerProcess } from "../../helpers/process.ts";
-import { check, endChecks, expectSame } from "../checks.ts";
+import { check, endChecks, expectSame } from "../check-runner.ts";
+import { EXPECTED, MAIN, PROGRAM } from "./client-program.ts";
 import { checkMerchantCi } from "./merchant-ci.ts";
-import { EXPECTED, MAIN, PROGRAM } from "./program.ts";
-import { NODES, OLDEST_NODE, TOO_OLD } from "./runtimes.ts";
+import { NODES, OLDEST_NODE, TOO_OLD } from "./node-versions.ts";
 import { TOOLCHAINS } from "./toolchains.ts";
 
 /* npm downloads what is missing: the dependencies of the packages, compilers, bundlers and each Node. */

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../../scripts/command/run-program.ts";
+import { run } from "../../../scripts/shared/run-program.ts";
 import { installTools } from "../../helpers/process.ts";
-import { PROGRAM } from "./program.ts";
+import { PROGRAM } from "./client-program.ts";
 
 /** A merchant's tool that uses the package in a project. The function rejects when the tool fails. */
 export type Toolchain = { readonly name: string; use(folder: string): Promise<void> };

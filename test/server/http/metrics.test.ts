@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { headingsOf } from "../../../openapi/document/markdown-headings.ts";
-import { runCommand } from "../../helpers/admin.ts";
+import { runCommand } from "../../helpers/admin-command.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";

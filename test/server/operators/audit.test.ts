@@ -8,7 +8,7 @@ import {
   verifyChain,
 } from "../../../server/operators/statements/audit-record.ts";
 import type { Db } from "../../../server/storage/database/tables.ts";
-import { runCommand } from "../../helpers/admin.ts";
+import { runCommand } from "../../helpers/admin-command.ts";
 import { createTestDatabase, useDatabase } from "../../helpers/databases.ts";
 import { engines } from "../../helpers/engine.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";

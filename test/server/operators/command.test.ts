@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { getPayment } from "../../../server/storage/payments/payment-record.ts";
-import { runCommand, spawnCommand } from "../../helpers/admin.ts";
+import { runCommand, spawnCommand } from "../../helpers/admin-command.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import {
   createPayment,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runCommand } from "../../helpers/admin.ts";
+import { runCommand } from "../../helpers/admin-command.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { forSuite } from "../../helpers/suite.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { runCommand } from "../../helpers/admin.ts";
+import { runCommand } from "../../helpers/admin-command.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
 import { post } from "../../helpers/server.ts";

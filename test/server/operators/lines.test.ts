@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readLines } from "../../../server/operators/apply-lines.ts";
-import { streamOf } from "../../helpers/admin.ts";
+import { streamOf } from "../../helpers/admin-command.ts";
 
 async function linesOf(text: string, chunkBytes: number): Promise<[number, string | undefined][]> {
   const lines: [number, string | undefined][] = [];

@@ -4,7 +4,7 @@ import { type EraseParts, eraseCustomer, eraseMerchant } from "../../../server/o
 import { getPayment } from "../../../server/storage/payments/payment-record.ts";
 import { emitResourceEvent } from "../../../server/storage/webhooks/events.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
-import { collectOutput, runCommand } from "../../helpers/admin.ts";
+import { collectOutput, runCommand } from "../../helpers/admin-command.ts";
 import { dumpDatabase, useDatabase } from "../../helpers/databases.ts";
 import { startProduction } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";

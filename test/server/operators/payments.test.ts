@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { feedPayments } from "../../../server/operators/import-payments.ts";
 import { openStore } from "../../../server/storage/open-store.ts";
-import { collectOutput, streamOf } from "../../helpers/admin.ts";
+import { collectOutput, streamOf } from "../../helpers/admin-command.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { dollars } from "../../helpers/factories.ts";
 import {

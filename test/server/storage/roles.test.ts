@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refundDueAt } from "../../../server/domain/business-days.ts";
 import { openUnmigrated } from "../../../server/storage/database/database.ts";
 import { holdAfterRestore } from "../../../server/storage/payments/high-water-mark.ts";
-import { linesOfPayment, runCommand } from "../../helpers/admin.ts";
+import { linesOfPayment, runCommand } from "../../helpers/admin-command.ts";
 import { createTestDatabase, refundInsert } from "../../helpers/databases.ts";
 import { type Refund, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { until } from "../../helpers/receiver.ts";

@@ -13,7 +13,7 @@ import {
   restart,
 } from "./model/commands.ts";
 import type { Model } from "./model/model.ts";
-import { createReal, type Real } from "./model/real.ts";
+import { createReal, type Real } from "./model/real-servers.ts";
 
 /*
  * Random lives of payments and refunds, on the servers and on a small model of the interface's table, compared after every

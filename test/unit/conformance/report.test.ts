@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { elementsOf } from "../../helpers/well-formed.ts";
+import { elementsOf } from "../../helpers/xml-elements.ts";
 import { CheckFailure, createRedactor } from "../../reporting/exchange.ts";
-import { describeFailure, type Report, type Result, toJunit } from "../../reporting/report.ts";
+import { describeFailure, type Report, type Result, toJunit } from "../../reporting/json-junit-html.ts";
 
 /** Text that a hostile server could send: markup, terminal control characters, NUL, half a character, ends of CDATA. */
 const HOSTILE = `</failure>&"<b>\u001b[2J\r\0\uD800]]>]]>]]>`;

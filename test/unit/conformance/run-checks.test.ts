@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createTempDir } from "../../helpers/temp-dir.ts";
 import type { Check } from "../../reporting/check.ts";
-import { writeReports } from "../../reporting/command.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import { type Choice, runChecks } from "../../reporting/run-checks.ts";
+import { writeReports } from "../../reporting/run-command.ts";
 
 const timeout = () => new CheckFailure("a response", { received: "none", timedOut: true });
 

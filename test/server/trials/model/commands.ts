@@ -15,7 +15,7 @@ import {
   TRANSITIONS,
   transitionOriginal,
 } from "./model.ts";
-import { expectAgreement, type Real } from "./real.ts";
+import { expectAgreement, type Real } from "./real-servers.ts";
 
 export type Command = fc.AsyncCommand<Model, Real>;
 

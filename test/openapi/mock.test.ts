@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { readContract } from "../../openapi/document/read-contract.ts";
+import { findMockMismatches, unusedDifferences } from "./mock-differences.ts";
+import { createMock } from "./prism.ts";
+import { deriveRows, sendRow } from "./rows.ts";
+
+const contract = readContract("openapi");
+/** The mock accepts any. */
+const TOKENS = { valid: "valid", unscoped: "unscoped", other: "other", unknown: "unknown" };
+
+/** Requests that the mock gets at the same time. */
+const IN_FLIGHT = 20;
+
+test("the mock refuses and accepts what the document's constraints say", { timeout: 60_000 }, async () => {
+  await using mock = await createMock(contract.document);
+  const derived = deriveRows(contract.document);
+  const wrong: Record<string, string[]> = {};
+  const waiting = [...derived];
+  const sendNext = async () => {
+    for (let row = waiting.shift(); row; row = waiting.shift()) {
+      const response = await sendRow(mock.url, row, TOKENS);
+      const mismatches = findMockMismatches(contract, row, response);
+      if (mismatches.length > 0) wrong[row.name] = mismatches;
+    }
+  };
+
+  await Promise.all(Array.from({ length: IN_FLIGHT }, sendNext));
+
+  expect(wrong).toEqual({});
+  expect(unusedDifferences(derived)).toEqual([]);
+});
