@@ -9,6 +9,46 @@ import type { AccessToken, Fetch } from "./send-once.ts";
 import { toTraceHeaders } from "./trace-headers.ts";
 import type { Input, OperationId, Result } from "./types.ts";
 
+export function createCall(client: ClientOptions): Call {
+  const { baseUrl, accessToken, fetch, clock = realClock, random = Math.random, onAttempt } = client;
+  const api = createFetchClient<paths>({
+    baseUrl,
+    headers: { Accept: "application/json" },
+    // Programs without types pass whole amounts as bigints, which JSON has no form for.
+    bodySerializer: (body) =>
+      JSON.stringify(body, (_, value) => (typeof value === "bigint" ? Number(value) : value)),
+    // Following redirects is unsafe: a 301 would turn the call into a GET, and a 308 would disclose the token to its target.
+    redirect: "manual",
+  });
+
+  return async (id, input, options = {}, repetition = { maxAttempts: 1 }) => {
+    const [method, path, success] = OPERATIONS[id];
+    const { progress = { attempts: 0, outcomeUnknown: false } } = repetition;
+    const retryingFetch = createRetryingFetch({
+      operation: id,
+      accessToken,
+      // Looked up for each call, because instrumentation may have replaced it.
+      fetch: fetch ?? globalThis.fetch,
+      clock,
+      random,
+      onAttempt,
+      signal: options.signal,
+      ...toLimits(client, options, repetition),
+      progress,
+    });
+    const given = { params: { path: input }, body: (method as string) === "get" ? undefined : input };
+    // The type of this call takes one path, not a union; the type of `Call` makes sure that operation and input belong together.
+    const { data, error, response } = await api.request(method as "post", path as "/v1/refunds", {
+      ...(given as { body: Input<"issueRefund"> }),
+      headers: toTraceHeaders(),
+      fetch: retryingFetch,
+      middleware: [refuseForeign(success, progress)],
+    });
+    // The tests of the server check its responses against the contract, so the client does not check them again.
+    return { status: response.status, body: data ?? error, response } as unknown as Result<typeof id>;
+  };
+}
+
 /** Limits of one call. */
 export type CallOptions = {
   /** Aborts the call, even while it waits for the next attempt: the call then throws the signal's reason. */
@@ -65,46 +105,6 @@ function toLimits(...given: readonly Partial<Record<keyof typeof DEFAULTS, unkno
     }
   }
   return limits;
-}
-
-export function createCall(client: ClientOptions): Call {
-  const { baseUrl, accessToken, fetch, clock = realClock, random = Math.random, onAttempt } = client;
-  const api = createFetchClient<paths>({
-    baseUrl,
-    headers: { Accept: "application/json" },
-    // Programs without types pass whole amounts as bigints, which JSON has no form for.
-    bodySerializer: (body) =>
-      JSON.stringify(body, (_, value) => (typeof value === "bigint" ? Number(value) : value)),
-    // Following redirects is unsafe: a 301 would turn the call into a GET, and a 308 would disclose the token to its target.
-    redirect: "manual",
-  });
-
-  return async (id, input, options = {}, repetition = { maxAttempts: 1 }) => {
-    const [method, path, success] = OPERATIONS[id];
-    const { progress = { attempts: 0, outcomeUnknown: false } } = repetition;
-    const retryingFetch = createRetryingFetch({
-      operation: id,
-      accessToken,
-      // Looked up for each call, because instrumentation may have replaced it.
-      fetch: fetch ?? globalThis.fetch,
-      clock,
-      random,
-      onAttempt,
-      signal: options.signal,
-      ...toLimits(client, options, repetition),
-      progress,
-    });
-    const given = { params: { path: input }, body: (method as string) === "get" ? undefined : input };
-    // The type of this call takes one path, not a union; the type of `Call` makes sure that operation and input belong together.
-    const { data, error, response } = await api.request(method as "post", path as "/v1/refunds", {
-      ...(given as { body: Input<"issueRefund"> }),
-      headers: toTraceHeaders(),
-      fetch: retryingFetch,
-      middleware: [refuseForeign(success, progress)],
-    });
-    // The tests of the server check its responses against the contract, so the client does not check them again.
-    return { status: response.status, body: data ?? error, response } as unknown as Result<typeof id>;
-  };
 }
 
 /** Throws for a response that is not the service's. openapi-fetch would report no error for an empty one. */

@@ -1,23 +1,3 @@
-/** The most bytes of a body that are read; the service sends less than a third of that. */
-export const MAX_BODY_BYTES = 64 * 1024;
-
-export class BodyTooLargeError extends Error {
-  override readonly name = "BodyTooLargeError";
-
-  constructor() {
-    super(`The body has more than ${MAX_BODY_BYTES} bytes, so it does not come from the service.`);
-  }
-}
-
-export type BodyCollector = {
-  /**
-   * Chunks are strings where the application has set an encoding on the request.
-   * @throws BodyTooLargeError at the first chunk that exceeds the limit; the chunk is not kept
-   */
-  add(chunk: Uint8Array | string): void;
-  toBytes(): Uint8Array;
-};
-
 export function collectBody(): BodyCollector {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -39,3 +19,23 @@ export function collectBody(): BodyCollector {
     },
   };
 }
+
+/** The most bytes of a body that are read; the service sends less than a third of that. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+export class BodyTooLargeError extends Error {
+  override readonly name = "BodyTooLargeError";
+
+  constructor() {
+    super(`The body has more than ${MAX_BODY_BYTES} bytes, so it does not come from the service.`);
+  }
+}
+
+export type BodyCollector = {
+  /**
+   * Chunks are strings where the application has set an encoding on the request.
+   * @throws BodyTooLargeError at the first chunk that exceeds the limit; the chunk is not kept
+   */
+  add(chunk: Uint8Array | string): void;
+  toBytes(): Uint8Array;
+};

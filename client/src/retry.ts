@@ -5,6 +5,25 @@ import { parseJson } from "./json.ts";
 import { type AccessToken, type Fetch, sendOnce } from "./send-once.ts";
 import type { OperationId } from "./types.ts";
 
+/** A `fetch` for one call, which retries it according to the plan. It throws the errors of `sendOnce`. */
+export function createRetryingFetch(plan: RetryPlan): Fetch {
+  return async (request) => {
+    const { clock, progress, signal } = plan;
+    const deadline = clock.now() + plan.totalTimeoutMs;
+    for (;;) {
+      const outcome = await observe(request, plan, deadline);
+      const { response, error } = outcome;
+      if (!progress.attempts) throw error; // Nothing was sent.
+      const waitMs = planNext(outcome, plan);
+      const ends = clock.now() + waitMs >= deadline;
+      report(plan, outcome, ends ? undefined : waitMs);
+      if (!ends) await clock.sleep(waitMs, signal);
+      else if (response) return response;
+      else throw error;
+    }
+  };
+}
+
 /** One request and its outcome, for logs, metrics and traces. */
 export type AttemptReport = {
   operation: OperationId;
@@ -39,25 +58,6 @@ export type RetryPlan = {
 
 /** The statuses after which the contract says to send the same call again (`x-retry`), those of gateways, and no response. */
 const REPEATED: readonly unknown[] = [undefined, 408, 429, 500, 502, 503, 504];
-
-/** A `fetch` for one call, which retries it according to the plan. It throws the errors of `sendOnce`. */
-export function createRetryingFetch(plan: RetryPlan): Fetch {
-  return async (request) => {
-    const { clock, progress, signal } = plan;
-    const deadline = clock.now() + plan.totalTimeoutMs;
-    for (;;) {
-      const outcome = await observe(request, plan, deadline);
-      const { response, error } = outcome;
-      if (!progress.attempts) throw error; // Nothing was sent.
-      const waitMs = planNext(outcome, plan);
-      const ends = clock.now() + waitMs >= deadline;
-      report(plan, outcome, ends ? undefined : waitMs);
-      if (!ends) await clock.sleep(waitMs, signal);
-      else if (response) return response;
-      else throw error;
-    }
-  };
-}
 
 type Outcome = {
   response?: Response;

@@ -1,19 +1,5 @@
 import { type CallProgress, NetworkError, TimeoutError } from "./errors.ts";
 
-/** The function that sends a request: the runtime's own `fetch`, or a custom one. */
-export type Fetch = (request: Request) => Promise<Response>;
-
-export type AccessToken = string | (() => string | Promise<string>);
-
-export type AttemptOptions = {
-  fetch: Fetch;
-  accessToken: AccessToken;
-  timeoutMs: number;
-  signal: AbortSignal | undefined;
-  /** Counts the attempts of the call: the first once it is sent, a later one even if it gets no token. */
-  progress: CallProgress;
-};
-
 /**
  * Sends a copy of the request once, with an access token, and waits for the whole response, so that an incomplete one counts as
  * no response.
@@ -57,3 +43,17 @@ export async function sendOnce(
     signal?.removeEventListener("abort", abort);
   }
 }
+
+/** The function that sends a request: the runtime's own `fetch`, or a custom one. */
+export type Fetch = (request: Request) => Promise<Response>;
+
+export type AccessToken = string | (() => string | Promise<string>);
+
+export type AttemptOptions = {
+  fetch: Fetch;
+  accessToken: AccessToken;
+  timeoutMs: number;
+  signal: AbortSignal | undefined;
+  /** Counts the attempts of the call: the first once it is sent, a later one even if it gets no token. */
+  progress: CallProgress;
+};

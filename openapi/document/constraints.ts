@@ -3,6 +3,14 @@ import { KEYWORDS, limitsValues } from "./known-keywords.ts";
 import { operationsOf } from "./list-operations.ts";
 import { holderOf, step } from "./pointer.ts";
 
+/** Every rule that a request, a response or a webhook can violate. Throws for parts of the document that it does not know. */
+export function findConstraints(document: Node): Constraint[] {
+  return operationsOf(document).flatMap(({ kind, pointer }) => {
+    open(document, holderOf(pointer), "item");
+    return ofOperation(document, pointer, kind === "webhooks");
+  });
+}
+
 /** The part of a message that a constraint applies to. `call` is the message as a whole: its token, media type or status. */
 export type Part =
   | { readonly in: "body"; readonly mediaType: string }
@@ -155,14 +163,6 @@ function open(document: Node, pointer: string, kind: keyof typeof KNOWN): [strin
   const unknown = Object.keys(part).find((name) => ![...KNOWN[kind], ...FOR_READERS].includes(name));
   if (unknown !== undefined) throw new Error(`no rule for ${unknown} at ${here}`);
   return [here, part];
-}
-
-/** Every rule that a request, a response or a webhook can violate. Throws for parts of the document that it does not know. */
-export function findConstraints(document: Node): Constraint[] {
-  return operationsOf(document).flatMap(({ kind, pointer }) => {
-    open(document, holderOf(pointer), "item");
-    return ofOperation(document, pointer, kind === "webhooks");
-  });
 }
 
 function ofOperation(document: Node, pointer: string, isWebhook: boolean): Constraint[] {

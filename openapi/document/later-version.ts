@@ -3,6 +3,28 @@ import { findConstraints } from "./constraints.ts";
 import { find, isNode, members, type Node, walk } from "./document-node.ts";
 import { holderOf, setAt, step, toPointer, valueAt } from "./pointer.ts";
 
+/**
+ * A later version of a document, in which everything has grown that may grow: extensible lists, open objects, the headers of
+ * responses, events, and the objects that only callers write.
+ */
+export function toLaterDocument(document: Node, draw: Draw): LaterDocument {
+  const schemas = findSchemas(document);
+  const grown = [
+    ...growOpenObjects(schemas, draw),
+    ...growLists(document, schemas, draw),
+    ...growHeaders(document, draw),
+    ...growEvents(document, draw),
+    ...growRequests(schemas, draw),
+  ];
+  const later = grown
+    .flatMap(({ edits }) => edits)
+    .reduce<Node>((changed, { pointer, value }) => setAt(changed, pointer, value), document);
+  return {
+    document: setAt(later, "/info/version", nextMinor(valueAt(document, "/info/version"))),
+    additions: grown.map(({ addition }) => addition),
+  };
+}
+
 /** A number from 0 up to 1, always the same for the same label. */
 export type Draw = (label: string) => number;
 
@@ -25,28 +47,6 @@ type Grown = { readonly addition: Addition; readonly edits: readonly Edit[] };
 
 const SOURCE = [{ kind: "decided", decision: "D28", fills: "13.2" }];
 const DESCRIPTION = "Added by a later version.";
-
-/**
- * A later version of a document, in which everything has grown that may grow: extensible lists, open objects, the headers of
- * responses, events, and the objects that only callers write.
- */
-export function toLaterDocument(document: Node, draw: Draw): LaterDocument {
-  const schemas = findSchemas(document);
-  const grown = [
-    ...growOpenObjects(schemas, draw),
-    ...growLists(document, schemas, draw),
-    ...growHeaders(document, draw),
-    ...growEvents(document, draw),
-    ...growRequests(schemas, draw),
-  ];
-  const later = grown
-    .flatMap(({ edits }) => edits)
-    .reduce<Node>((changed, { pointer, value }) => setAt(changed, pointer, value), document);
-  return {
-    document: setAt(later, "/info/version", nextMinor(valueAt(document, "/info/version"))),
-    additions: grown.map(({ addition }) => addition),
-  };
-}
 
 type Used = { readonly pointer: string; readonly schema: Node; readonly sides: ReadonlySet<string> };
 

@@ -1,6 +1,20 @@
 import { find, members, type Node } from "./document-node.ts";
 import { step } from "./pointer.ts";
 
+/** Every operation of a document in its order; those of its paths come first. */
+export function operationsOf(document: Node, kinds: readonly Kind[] = ["paths", "webhooks"]): OperationAt[] {
+  return kinds.flatMap((kind) =>
+    members(document[kind]).flatMap(([path]) => {
+      const [here, item] = find(document, `/${kind}${step(path)}`) as [string, Node];
+      return members(item)
+        .filter(([name]) => METHODS.includes(name))
+        .map(([method, operation]) => {
+          return { kind, path, method, pointer: here + step(method), item, operation };
+        });
+    }),
+  );
+}
+
 /** The members of a path item that are operations. */
 export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
@@ -18,17 +32,3 @@ export type OperationAt = {
   readonly item: Node;
   readonly operation: Node;
 };
-
-/** Every operation of a document in its order; those of its paths come first. */
-export function operationsOf(document: Node, kinds: readonly Kind[] = ["paths", "webhooks"]): OperationAt[] {
-  return kinds.flatMap((kind) =>
-    members(document[kind]).flatMap(([path]) => {
-      const [here, item] = find(document, `/${kind}${step(path)}`) as [string, Node];
-      return members(item)
-        .filter(([name]) => METHODS.includes(name))
-        .map(([method, operation]) => {
-          return { kind, path, method, pointer: here + step(method), item, operation };
-        });
-    }),
-  );
-}

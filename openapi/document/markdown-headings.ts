@@ -1,11 +1,3 @@
-export type Heading = {
-  readonly level: number;
-  /** The text, without the marks. */
-  readonly text: string;
-  /** The anchor of its links, as code hosts generate it. */
-  readonly anchor: string;
-};
-
 /** Lists the headings of a text in Markdown in order; lines in code and in comments don't count. */
 export function headingsOf(markdown: string): Heading[] {
   const prose = markdown.replaceAll(/^(```+|~~~+)[\s\S]*?^\1|<!--[\s\S]*?-->/gm, "");
@@ -18,6 +10,14 @@ export function headingsOf(markdown: string): Heading[] {
     return { level: marks.length, text, anchor: count === 0 ? anchor : `${anchor}-${count}` };
   });
 }
+
+export type Heading = {
+  readonly level: number;
+  /** The text, without the marks. */
+  readonly text: string;
+  /** The anchor of its links, as code hosts generate it. */
+  readonly anchor: string;
+};
 
 /** The anchor of a heading, as code hosts make it. */
 export function toAnchor(text: string): string {

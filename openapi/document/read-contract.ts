@@ -4,6 +4,19 @@ import { step, toPointer } from "./pointer.ts";
 import { type DocumentName, readGenerated } from "./read-generated.ts";
 import { createFindViolations } from "./schema-validators.ts";
 
+export function readContract(name: DocumentName): Contract {
+  return toContract(JSON.parse(readGenerated(`${name}.json`)));
+}
+
+/** A contract for tests and docs: read from the bundle only, without any code of the server. */
+export type Contract = {
+  readonly document: Node;
+  readonly operations: readonly Operation[];
+  operation(id: string): Operation;
+  /** Lists everything about a response that the document does not allow; empty when it is as documented. */
+  violationsOf(operationId: string, response: HttpResponse): string[];
+};
+
 /** An entry of `x-source`: the origin of an element of the contract. `fills` names the clause that says "not shown". */
 export type Source =
   | { readonly kind: "specified"; readonly clause: string }
@@ -31,19 +44,6 @@ export type Operation = {
 };
 
 export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly body: unknown };
-
-/** A contract for tests and docs: read from the bundle only, without any code of the server. */
-export type Contract = {
-  readonly document: Node;
-  readonly operations: readonly Operation[];
-  operation(id: string): Operation;
-  /** Lists everything about a response that the document does not allow; empty when it is as documented. */
-  violationsOf(operationId: string, response: HttpResponse): string[];
-};
-
-export function readContract(name: DocumentName): Contract {
-  return toContract(JSON.parse(readGenerated(`${name}.json`)));
-}
 
 export function toContract(document: Node): Contract {
   const operations = toOperations(document);

@@ -2,9 +2,6 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-/** The contract, the same as OpenAPI 3.0, and the sandbox's calls. */
-export type DocumentName = "openapi" | "openapi-3.0" | "sandbox";
-
 /** Parsing the YAML takes up to a second, so packages contain the JSON as well, and a clone keeps it in `.cache`. */
 export function readGenerated(file: `${DocumentName}.${"json" | "yaml"}`): string {
   const text = readIfThere(new URL(`../generated/${file}`, import.meta.url));
@@ -17,6 +14,9 @@ export function readGenerated(file: `${DocumentName}.${"json" | "yaml"}`): strin
   const cache = new URL("../../.cache/contracts/", import.meta.url);
   return readIfThere(new URL(`${hash}.json`, cache)) ?? keep(toJson(yaml), cache, hash);
 }
+
+/** The contract, the same as OpenAPI 3.0, and the sandbox's calls. */
+export type DocumentName = "openapi" | "openapi-3.0" | "sandbox";
 
 /** The JSON of a document, as it is published. */
 export function toJson(yaml: string): string {

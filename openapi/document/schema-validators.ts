@@ -2,9 +2,6 @@ import { Ajv2020, type Options, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { Node } from "./document-node.ts";
 
-/** Compiles the schema at a pointer of a document, or one that is given. */
-export type CompileSchema = (schema: string | object) => ValidateFunction;
-
 /**
  * Compiles schemas of a document with Ajv, independently of the server. Extensions (`x-…`) are annotations; `options.keywords`
  * makes some of them assertions. Not in strict mode, which refuses some mutated documents, such as those with a lone `if`.
@@ -28,6 +25,9 @@ export function createCompiler(document: Node, options: Options = {}): CompileSc
     return validate;
   };
 }
+
+/** Compiles the schema at a pointer of a document, or one that is given. */
+export type CompileSchema = (schema: string | object) => ValidateFunction;
 
 const AJV = new Ajv2020();
 

@@ -10,9 +10,6 @@ import {
   typesOf,
 } from "./redocly-types.ts";
 
-/** The form of an amount in an example: written plainly, as callers should write it (D13). */
-const AMOUNT = /^(0|[1-9]\d*)(\.\d{1,2})?$/;
-
 /**
  * Keeps money exact (D13): no `multipleOf`, two fraction digits on every number, and amounts in examples that are written the way a
  * caller has to write them. Numbers that are not money are integers in this contract.
@@ -28,6 +25,9 @@ export const amounts: Rule = () => ({
   MediaType: (media, ctx) => checkExample(media.example, ctx.location.child("example"), ctx),
   Example: (example, ctx) => checkExample(example.value, ctx.location.child("value"), ctx),
 });
+
+/** The form of an amount in an example: written plainly, as callers should write it (D13). */
+const AMOUNT = /^(0|[1-9]\d*)(\.\d{1,2})?$/;
 
 function checkSchema(schema: DocumentNode, ctx: Context): void {
   const report = (message: string, keyword: string) =>

@@ -1,6 +1,18 @@
 import { KEYWORDS, keywordsHolding } from "../document/known-keywords.ts";
 import { type Context, type DocumentNode, isCondition, isNode, type Rule, typesOf } from "./redocly-types.ts";
 
+/** Refuses what generators and validators read differently or drop, unless `x-portability` gives the reason. */
+export const portable: Rule = () => ({
+  Schema(schema, ctx) {
+    checkPattern(schema, ctx);
+    checkConditions(schema, ctx);
+    if (isCondition(ctx)) return;
+    checkFormat(schema, ctx);
+    checkTime(schema, ctx);
+    checkConstructs(schema, ctx);
+  },
+});
+
 /** Constructs that common generators drop or stop at, and what to do instead. A schema may give its reason for one. */
 const CONSTRUCTS = Object.entries(KEYWORDS).flatMap(([name, { remedy }]): [string, string][] =>
   remedy === undefined ? [] : [[name, remedy]],
@@ -17,18 +29,6 @@ const INTEGERS: Readonly<Record<string, readonly [least: number, greatest: numbe
   int32: [-(2 ** 31), 2 ** 31 - 1],
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
-
-/** Refuses what generators and validators read differently or drop, unless `x-portability` gives the reason. */
-export const portable: Rule = () => ({
-  Schema(schema, ctx) {
-    checkPattern(schema, ctx);
-    checkConditions(schema, ctx);
-    if (isCondition(ctx)) return;
-    checkFormat(schema, ctx);
-    checkTime(schema, ctx);
-    checkConstructs(schema, ctx);
-  },
-});
 
 function checkPattern({ pattern }: DocumentNode, ctx: Context): void {
   if (typeof pattern !== "string") return;

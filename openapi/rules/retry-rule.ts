@@ -1,10 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Context, type DocumentNode, isNode, type Rule } from "./redocly-types.ts";
 
-const OUTCOMES = ["nothing", "unknown", "recorded"];
-const WHEN = ["retry-after", "backoff", "cause-gone"];
-const FORM = `write { outcome: ${OUTCOMES.join(" | ")}, repeat: never | changed } or { outcome: …, repeat: same, when: ${WHEN.join(" | ")} }`;
-
 /** Holds each operation that callers call, and each of its responses, to an `x-retry` that programs can follow (D34). */
 export const retry: Rule = () => ({
   Paths: {
@@ -12,6 +8,10 @@ export const retry: Rule = () => ({
     Response: (response, ctx) => check(response, "response", ctx),
   },
 });
+
+const OUTCOMES = ["nothing", "unknown", "recorded"];
+const WHEN = ["retry-after", "backoff", "cause-gone"];
+const FORM = `write { outcome: ${OUTCOMES.join(" | ")}, repeat: never | changed } or { outcome: …, repeat: same, when: ${WHEN.join(" | ")} }`;
 
 function check(node: DocumentNode, what: string, ctx: Context): void {
   if (!("x-retry" in node)) {

@@ -12,23 +12,6 @@ import {
   type Visit,
 } from "./redocly-types.ts";
 
-/** The document that answers the interface has `answersInterface: true`: the sandbox's calls are beyond the interface. */
-type Options = { interface?: string; decisions?: string; answersInterface?: boolean };
-
-/** The ids of the headings that sources name, by the kind of source. */
-type Ids = {
-  readonly specified: ReadonlySet<string>;
-  readonly decided: ReadonlySet<string>;
-  /** The clauses that only say that something is not shown, and the decisions that fill each. */
-  readonly open: ReadonlyMap<string, readonly string[]>;
-  /** What the document names. */
-  readonly named: Set<string>;
-};
-
-const FORM =
-  '{ kind: specified, clause: "2.3" }, { kind: decided, decision: D13 } or { kind: decided, decision: D22, fills: "10.4" }';
-const ADD = "add `x-source` with the clauses of the interface or the decisions that it comes from";
-
 /**
  * Holds every element of the contract to a source that exists (D00): operations, parameters, request bodies, responses, headers,
  * properties, values of enumerations and transitions. And holds every clause of the interface to an answer: an element that names
@@ -94,6 +77,23 @@ export function createSourceRule(folder: string): Rule<Options> {
     };
   };
 }
+
+/** The document that answers the interface has `answersInterface: true`: the sandbox's calls are beyond the interface. */
+type Options = { interface?: string; decisions?: string; answersInterface?: boolean };
+
+/** The ids of the headings that sources name, by the kind of source. */
+type Ids = {
+  readonly specified: ReadonlySet<string>;
+  readonly decided: ReadonlySet<string>;
+  /** The clauses that only say that something is not shown, and the decisions that fill each. */
+  readonly open: ReadonlyMap<string, readonly string[]>;
+  /** What the document names. */
+  readonly named: Set<string>;
+};
+
+const FORM =
+  '{ kind: specified, clause: "2.3" }, { kind: decided, decision: D13 } or { kind: decided, decision: D22, fills: "10.4" }';
+const ADD = "add `x-source` with the clauses of the interface or the decisions that it comes from";
 
 function needsSource(what: string): Visit {
   return (node, ctx) => {

@@ -2,29 +2,6 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import DataLoader from "dataloader";
 import pLimit from "p-limit";
 
-export type BatcherOptions<Item, Result> = {
-  /** The largest number of items in one run; by default 200, for a statement that writes up to 1 KiB for each. */
-  readonly maxBatchSize?: number;
-  /** Does the work of an item after a run for several has failed; by default a run of its own. */
-  readonly runAlone?: (item: Item) => Promise<Result>;
-  /** Whether to rest after each run for as long as it took, so that other work has half of the time. */
-  readonly rests?: boolean;
-  /** Whether an error means that a run was abandoned early; then even the only item of a run is run again. */
-  readonly isAbandoned?: (error: unknown) => boolean;
-};
-
-/**
- * Adds an item, and resolves with its result.
- * @param signal when it is aborted before the work for the item begins, the work is not done, and the promise rejects with
- *   the signal's reason
- */
-export type AddToBatch<Item, Result> = (item: Item, signal?: AbortSignal) => Promise<Result>;
-
-type Entry<Item> = { readonly item: Item; readonly signal: AbortSignal | undefined };
-
-/** Returns the result of an item, or does its work in a run of its own. */
-type TakeResult<Result> = () => Promise<Result>;
-
 /**
  * Runs work for many items at once, in one run at a time: the items that are added in one turn of the event loop, or during a run,
  * share the next one. There is no timer: a lone item is run at once. When a run for several items fails, each of them is run alone,
@@ -85,3 +62,26 @@ export function createBatcher<Item, Result>(
     return takeResult();
   };
 }
+
+export type BatcherOptions<Item, Result> = {
+  /** The largest number of items in one run; by default 200, for a statement that writes up to 1 KiB for each. */
+  readonly maxBatchSize?: number;
+  /** Does the work of an item after a run for several has failed; by default a run of its own. */
+  readonly runAlone?: (item: Item) => Promise<Result>;
+  /** Whether to rest after each run for as long as it took, so that other work has half of the time. */
+  readonly rests?: boolean;
+  /** Whether an error means that a run was abandoned early; then even the only item of a run is run again. */
+  readonly isAbandoned?: (error: unknown) => boolean;
+};
+
+/**
+ * Adds an item, and resolves with its result.
+ * @param signal when it is aborted before the work for the item begins, the work is not done, and the promise rejects with
+ *   the signal's reason
+ */
+export type AddToBatch<Item, Result> = (item: Item, signal?: AbortSignal) => Promise<Result>;
+
+type Entry<Item> = { readonly item: Item; readonly signal: AbortSignal | undefined };
+
+/** Returns the result of an item, or does its work in a run of its own. */
+type TakeResult<Result> = () => Promise<Result>;

@@ -1,8 +1,5 @@
 import pLimit, { type LimitFunction } from "p-limit";
 
-/** How many tasks with the same name may run, and how many may run or wait. */
-export type Share = { readonly running: number; readonly room: number };
-
 /** Runs only a few tasks with the same name at a time. A limited number of others wait, in the order of their arrival. */
 export type BoundedQueue = {
   /**
@@ -14,6 +11,9 @@ export type BoundedQueue = {
   has(name: string): boolean;
   count(): number;
 };
+
+/** How many tasks with the same name may run, and how many may run or wait. */
+export type Share = { readonly running: number; readonly room: number };
 
 /** There is no room, and no task in the queue shares a name with the refused one. */
 export class FullError extends Error {

@@ -1,21 +1,5 @@
 import type { Logger } from "pino";
 
-export type Repeated = {
-  /** Resolves when a run that began after this call has ended. Rejects with its error. */
-  run(): Promise<void>;
-  /** Ends the timer and waits for the run under way. */
-  stop(): Promise<void>;
-};
-
-export type RepeatOptions = {
-  /** For the log and the metrics. */
-  name: string;
-  everyMs: number;
-  logger: Logger;
-  /** Called after each run without an error. */
-  onRun?: ((name: string) => void) | undefined;
-};
-
 /**
  * Repeats work on a timer and on request, never twice at a time in this process. A failed run is repeated, and logged unless the
  * run before failed for the same reason: work that fails because there is no database succeeds when the database is back.
@@ -62,6 +46,22 @@ export function repeat(
     },
   };
 }
+
+export type Repeated = {
+  /** Resolves when a run that began after this call has ended. Rejects with its error. */
+  run(): Promise<void>;
+  /** Ends the timer and waits for the run under way. */
+  stop(): Promise<void>;
+};
+
+export type RepeatOptions = {
+  /** For the log and the metrics. */
+  name: string;
+  everyMs: number;
+  logger: Logger;
+  /** Called after each run without an error. */
+  onRun?: ((name: string) => void) | undefined;
+};
 
 /** Never runs work twice at a time. Calls during a run share the next one, because the present run may have read its data already. */
 export function singleFlight(work: () => Promise<unknown>): () => Promise<void> {

@@ -1,15 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import { type LookupFunction, Socket } from "node:net";
 
-type Callback = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
-
-/** The callers that wait for a lookup, by host name and options. */
-const waiting = new Map<string, Callback[]>();
-
 /**
  * Looks up a host name as the system does; concurrent lookups of the same name share the result. A lookup occupies one of the
  * few threads of this process until the nameserver responds. Repeated attempts to connect would soon occupy all of them, and
@@ -29,6 +20,15 @@ export const sharedLookup: LookupFunction = (hostname, options: LookupOptions, c
     for (const one of callbacks) one(error, address, family);
   });
 };
+
+type Callback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/** The callers that wait for a lookup, by host name and options. */
+const waiting = new Map<string, Callback[]>();
 
 /** A socket for the database driver, which connects it to a port and a host, or to the path of a local socket. */
 export function createSocket(): Socket {

@@ -6,6 +6,17 @@ import type { Caller, FindCaller } from "./bearer-token.ts";
 import { createIssuerKeys, type IssuerKeysOptions } from "./issuer-keys.ts";
 import { verifyJwts } from "./verify-jwt.ts";
 
+/** Verifies the tokens of the mode: those of the store in the sandbox, those of the issuer in production. */
+export function createAccess(
+  { mode, auth }: Pick<Config, "mode" | "auth">,
+  options: CreateAccessOptions,
+): Access {
+  const { findToken, realNow, logger, issuerKeys } = options;
+  if (mode === "sandbox") return sandboxAccess(findToken);
+  if (!auth) throw new ConfigError("AUTH_ISSUER is required in production.");
+  return productionAccess(auth, { ...issuerKeys, logger, realNow });
+}
+
 export type Access = {
   findCaller: FindCaller;
   /** Rejects while no access token could be verified. */
@@ -29,17 +40,6 @@ export type CreateAccessOptions = {
   logger: Logger;
   issuerKeys?: IssuerKeysTimes | undefined;
 };
-
-/** Verifies the tokens of the mode: those of the store in the sandbox, those of the issuer in production. */
-export function createAccess(
-  { mode, auth }: Pick<Config, "mode" | "auth">,
-  options: CreateAccessOptions,
-): Access {
-  const { findToken, realNow, logger, issuerKeys } = options;
-  if (mode === "sandbox") return sandboxAccess(findToken);
-  if (!auth) throw new ConfigError("AUTH_ISSUER is required in production.");
-  return productionAccess(auth, { ...issuerKeys, logger, realNow });
-}
 
 /** Finds the owner of an opaque token by the token's SHA-256, because tokens themselves are never stored (D18). */
 export type FindToken = (tokenSha256: Buffer) => Promise<Caller | undefined>;

@@ -1,6 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ProblemError } from "../contract/problem.ts";
 
+/** Authenticates by the `Authorization` header. Throws `UNAUTHORIZED`. */
+export async function authenticate(headers: IncomingHttpHeaders, findCaller: FindCaller): Promise<Caller> {
+  const token = headers.authorization?.match(BEARER)?.[1];
+  const found = token ? await findCaller(token, headers) : { reason: "no bearer token" };
+  if ("merchant" in found) return found;
+  throw new ProblemError("UNAUTHORIZED", {
+    headers: ATTEMPT.test(headers.authorization ?? "")
+      ? REFUSED_TOKEN_HEADERS
+      : { "WWW-Authenticate": "Bearer" },
+    reason: found.reason,
+    detail: token === undefined ? explain(headers) : `The access token is unknown or expired. ${REMEDY}`,
+  });
+}
+
 /** The owner of an access token, and what the token allows. */
 export type Caller = {
   merchant: string;
@@ -24,20 +38,6 @@ export const REFUSED_TOKEN_HEADERS = { "WWW-Authenticate": 'Bearer error="invali
 const ATTEMPT = /^bearer +[^ ]/i;
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
-
-/** Authenticates by the `Authorization` header. Throws `UNAUTHORIZED`. */
-export async function authenticate(headers: IncomingHttpHeaders, findCaller: FindCaller): Promise<Caller> {
-  const token = headers.authorization?.match(BEARER)?.[1];
-  const found = token ? await findCaller(token, headers) : { reason: "no bearer token" };
-  if ("merchant" in found) return found;
-  throw new ProblemError("UNAUTHORIZED", {
-    headers: ATTEMPT.test(headers.authorization ?? "")
-      ? REFUSED_TOKEN_HEADERS
-      : { "WWW-Authenticate": "Bearer" },
-    reason: found.reason,
-    detail: token === undefined ? explain(headers) : `The access token is unknown or expired. ${REMEDY}`,
-  });
-}
 
 const REMEDY = "Send Authorization: Bearer <ACCESS_TOKEN>.";
 /** Headers that callers send instead. */

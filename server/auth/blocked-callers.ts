@@ -5,36 +5,6 @@ import { BLOCKS_CHANNEL, type Block, type Blocked } from "../storage/blocks-tabl
 import type { Database } from "../storage/database/database.ts";
 import { type Caller, REFUSED_TOKEN_HEADERS } from "./bearer-token.ts";
 
-/** The operators' blocks, as this server read them last. */
-export type Blocks = {
-  /** Throws `UNAUTHORIZED` for a blocked caller, and `UNAVAILABLE` while this server can't read the blocks. */
-  refuse(caller: Caller): void;
-  /** Resolves when this server applies every change that was made before the call. */
-  read(): Promise<void>;
-  /** Rejects while this server can't read the blocks. */
-  check(): Promise<void>;
-  stop(): Promise<void>;
-};
-
-/** Times in milliseconds of real time. */
-export type BlocksSettings = {
-  /** How often the blocks are read without a notification, because a connection can be lost without a sign. */
-  readonly everyMs: number;
-  /** When the last reading is older than this, callers get 503, because it may be wrong. */
-  readonly maxAgeMs: number;
-};
-
-const DEFAULTS: BlocksSettings = { everyMs: 1_000, maxAgeMs: 10_000 };
-
-export type BlocksParts = {
-  database: Pick<Database, "embedded" | "connection">;
-  store: { listBlocks(): Promise<readonly Block[]> };
-  /** Real time. */
-  realNow: () => Date;
-  logger: Logger;
-  settings?: Partial<BlocksSettings> | undefined;
-};
-
 /**
  * Keeps the blocks in memory, because every call is checked against them. They are read before this resolves, after each
  * notification, whenever this server begins to listen, and every second. Rejects when they can't be read at first.
@@ -81,6 +51,36 @@ export async function startBlocks(parts: BlocksParts): Promise<Blocks> {
     },
   };
 }
+
+/** The operators' blocks, as this server read them last. */
+export type Blocks = {
+  /** Throws `UNAUTHORIZED` for a blocked caller, and `UNAVAILABLE` while this server can't read the blocks. */
+  refuse(caller: Caller): void;
+  /** Resolves when this server applies every change that was made before the call. */
+  read(): Promise<void>;
+  /** Rejects while this server can't read the blocks. */
+  check(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Times in milliseconds of real time. */
+export type BlocksSettings = {
+  /** How often the blocks are read without a notification, because a connection can be lost without a sign. */
+  readonly everyMs: number;
+  /** When the last reading is older than this, callers get 503, because it may be wrong. */
+  readonly maxAgeMs: number;
+};
+
+const DEFAULTS: BlocksSettings = { everyMs: 1_000, maxAgeMs: 10_000 };
+
+export type BlocksParts = {
+  database: Pick<Database, "embedded" | "connection">;
+  store: { listBlocks(): Promise<readonly Block[]> };
+  /** Real time. */
+  realNow: () => Date;
+  logger: Logger;
+  settings?: Partial<BlocksSettings> | undefined;
+};
 
 const UNKNOWN = "the blocks have not been read for too long";
 

@@ -5,54 +5,6 @@ import { repeat } from "../async/repeat.ts";
 import { sharedLookup } from "../async/shared-dns-lookup.ts";
 import type { AuthSettings } from "../config/config.ts";
 
-export type IssuerKeysOptions = Pick<AuthSettings, "jwksUrl" | "algorithm" | "keysMaxAgeSeconds"> & {
-  logger: Logger;
-  /** Milliseconds after which the keys are fetched again; meanwhile requests use the present keys. */
-  refreshMs?: number | undefined;
-  /** Least milliseconds between two fetches. */
-  cooldownMs?: number | undefined;
-};
-
-export type IssuerKeys = {
-  /** The keys with this id; without an id, all. Throws {@link KeysUnavailableError} when no keys can be trusted now. */
-  find(kid: string | undefined): Promise<readonly CryptoKey[]>;
-  /** Fetches the keys again. Throws {@link KeysUnavailableError} when that fails, or the last fetch was a moment ago. */
-  renew(): Promise<void>;
-  /** Resolves while there are keys that can be trusted. Rejects with {@link KeysUnavailableError}. */
-  ready(): Promise<void>;
-  /** Seconds since the keys were fetched; undefined while none can be trusted. */
-  ageSeconds(): number | undefined;
-  /** Failed fetches since the start. */
-  failures(): number;
-  /** Fetches no more, and ends the fetch in progress. */
-  stop(): Promise<void>;
-};
-
-/** The issuer's keys can't be fetched now, so a token can be neither accepted nor refused. */
-export class KeysUnavailableError extends Error {
-  override readonly name = "KeysUnavailableError";
-  readonly retryAfterSeconds: number;
-  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
-    super(message, options);
-    this.retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  }
-}
-
-const DEFAULT_REFRESH_MS = 10 * 60 * 1000;
-const DEFAULT_COOLDOWN_MS = 5_000;
-const TIMEOUT_MS = 5_000;
-/** Milliseconds from a failed fetch to the next one while there are no keys at all, unless the cooldown is shorter. */
-const FIRST_KEYS_PAUSE_MS = 1_000;
-/** Many times the size of any real set of keys. */
-const MAX_KEY_SET_BYTES = 256 * 1024;
-/** Bounds the work for a token that names no key: each key costs a verification. */
-const MAX_KEYS_TRIED = 8;
-const LEAST_RSA_BITS = 2048;
-/** How many calls wait for an unknown key; more would take slots from calls whose keys are known. */
-const MAX_RENEWING = 16;
-
-type IssuerKey = { kid: string | undefined; key: CryptoKey };
-
 /**
  * Fetches keys from a URL and keeps them. While the issuer is unreachable, requests use the present keys until these are too old.
  * There is a pause between two fetches, because callers can make up key ids; during it, a token with an unknown key id is neither
@@ -136,6 +88,54 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     },
   };
 }
+
+export type IssuerKeysOptions = Pick<AuthSettings, "jwksUrl" | "algorithm" | "keysMaxAgeSeconds"> & {
+  logger: Logger;
+  /** Milliseconds after which the keys are fetched again; meanwhile requests use the present keys. */
+  refreshMs?: number | undefined;
+  /** Least milliseconds between two fetches. */
+  cooldownMs?: number | undefined;
+};
+
+export type IssuerKeys = {
+  /** The keys with this id; without an id, all. Throws {@link KeysUnavailableError} when no keys can be trusted now. */
+  find(kid: string | undefined): Promise<readonly CryptoKey[]>;
+  /** Fetches the keys again. Throws {@link KeysUnavailableError} when that fails, or the last fetch was a moment ago. */
+  renew(): Promise<void>;
+  /** Resolves while there are keys that can be trusted. Rejects with {@link KeysUnavailableError}. */
+  ready(): Promise<void>;
+  /** Seconds since the keys were fetched; undefined while none can be trusted. */
+  ageSeconds(): number | undefined;
+  /** Failed fetches since the start. */
+  failures(): number;
+  /** Fetches no more, and ends the fetch in progress. */
+  stop(): Promise<void>;
+};
+
+/** The issuer's keys can't be fetched now, so a token can be neither accepted nor refused. */
+export class KeysUnavailableError extends Error {
+  override readonly name = "KeysUnavailableError";
+  readonly retryAfterSeconds: number;
+  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  }
+}
+
+const DEFAULT_REFRESH_MS = 10 * 60 * 1000;
+const DEFAULT_COOLDOWN_MS = 5_000;
+const TIMEOUT_MS = 5_000;
+/** Milliseconds from a failed fetch to the next one while there are no keys at all, unless the cooldown is shorter. */
+const FIRST_KEYS_PAUSE_MS = 1_000;
+/** Many times the size of any real set of keys. */
+const MAX_KEY_SET_BYTES = 256 * 1024;
+/** Bounds the work for a token that names no key: each key costs a verification. */
+const MAX_KEYS_TRIED = 8;
+const LEAST_RSA_BITS = 2048;
+/** How many calls wait for an unknown key; more would take slots from calls whose keys are known. */
+const MAX_RENEWING = 16;
+
+type IssuerKey = { kid: string | undefined; key: CryptoKey };
 
 /** Rejects when the issuer has no key that could verify a token: a server that took such a set would refuse every call. */
 async function fetchKeys({ jwksUrl, algorithm }: IssuerKeysOptions, agent: Agent) {

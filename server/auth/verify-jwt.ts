@@ -15,23 +15,6 @@ import type { Caller, FindCaller, Refusal } from "./bearer-token.ts";
 import { findBindingError } from "./client-certificate.ts";
 import { type IssuerKeys, KeysUnavailableError } from "./issuer-keys.ts";
 
-export type JwtOptions = Omit<AuthSettings, "jwksUrl" | "keysMaxAgeSeconds"> & {
-  keys: IssuerKeys;
-  /** Real time. */
-  realNow: () => Date;
-};
-
-/** The difference that is allowed between the issuer's clock and this one. */
-const LEEWAY_SECONDS = 60;
-const MAX_NAME_LENGTH = 255;
-/** The media types of an access token (RFC 9068); a token of another type, such as an ID token, was not made for an API. */
-const ACCESS_TOKEN_TYPES = ["at+jwt", "application/at+jwt"];
-
-/** Verified tokens that are remembered; when there are more, all are forgotten. */
-const MAX_REMEMBERED = 1_000;
-
-type Verified = JWTVerifyResult & { readonly key: CryptoKey };
-
 /**
  * Verifies access tokens as JWTs of one issuer (D18): the signature by the one configured algorithm, `iss`, `aud`, `exp` and,
  * if present, `nbf` and `cnf`. Throws `UNAVAILABLE` when the issuer's keys can't be fetched, because that is not the caller's
@@ -58,6 +41,23 @@ export function verifyJwts(options: JwtOptions): FindCaller {
     }
   };
 }
+
+export type JwtOptions = Omit<AuthSettings, "jwksUrl" | "keysMaxAgeSeconds"> & {
+  keys: IssuerKeys;
+  /** Real time. */
+  realNow: () => Date;
+};
+
+/** The difference that is allowed between the issuer's clock and this one. */
+const LEEWAY_SECONDS = 60;
+const MAX_NAME_LENGTH = 255;
+/** The media types of an access token (RFC 9068); a token of another type, such as an ID token, was not made for an API. */
+const ACCESS_TOKEN_TYPES = ["at+jwt", "application/at+jwt"];
+
+/** Verified tokens that are remembered; when there are more, all are forgotten. */
+const MAX_REMEMBERED = 1_000;
+
+type Verified = JWTVerifyResult & { readonly key: CryptoKey };
 
 /** Whether nothing has changed since a token was verified: its key is still in use, and it has not expired. */
 async function isStillValid({ payload, protectedHeader, key }: Verified, now: Date, { keys }: JwtOptions) {

@@ -9,6 +9,35 @@ import {
 } from "./store-settings.ts";
 import { type EgressSettings, readEgress } from "./webhook-egress.ts";
 
+/** Reads and checks every setting. Throws {@link ConfigError} on the first one that is wrong. */
+export function readConfig(environment: Environment): Config {
+  const env = withSecretFiles(environment);
+  const mode = oneOf(env, "MODE", ["sandbox", "production"] as const, "sandbox");
+  const production = mode === "production";
+  if (production) refuseUnsafe(env);
+  return {
+    host: env.HOST || "127.0.0.1",
+    port: port("PORT", env.PORT || "3000"),
+    maxConnections: readMaxConnections(env),
+    stopDelaySeconds: stopDelaySeconds(env.STOP_DELAY || "0"),
+    mode,
+    ...readStoreSettings(env, { production }),
+    callerAddressHeader: headerName("CALLER_ADDRESS_HEADER", env.CALLER_ADDRESS_HEADER, "X-Forwarded-For"),
+    auth: production ? readAuth(env) : undefined,
+    rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
+    allowPrivateTargets: allowsPrivateTargets(env, production),
+    probePort: env.PROBE_PORT ? port("PROBE_PORT", env.PROBE_PORT) : undefined,
+    egress: readEgress(env),
+    metricsPort: env.METRICS_PORT ? port("METRICS_PORT", env.METRICS_PORT) : undefined,
+    logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
+    // A sandbox's log is read by people, production's by programs.
+    logFormat: oneOf(env, "LOG_FORMAT", ["json", "text"] as const, production ? "json" : "text"),
+    serveDocs: oneOf(env, "SERVE_DOCS", ["true", "false"] as const, "true") === "true",
+    highWaterMarkFile: highWaterMarkFile(env.HIGH_WATER_MARK_FILE, production),
+    retentionDays: readRetentionDays(env),
+  };
+}
+
 /*
  * All settings of a server, read from its environment by `readConfig`; `settings.env` explains each. First the limit of connections,
  * whose default depends on the machine.
@@ -97,35 +126,6 @@ export type AuthSettings = {
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
-
-/** Reads and checks every setting. Throws {@link ConfigError} on the first one that is wrong. */
-export function readConfig(environment: Environment): Config {
-  const env = withSecretFiles(environment);
-  const mode = oneOf(env, "MODE", ["sandbox", "production"] as const, "sandbox");
-  const production = mode === "production";
-  if (production) refuseUnsafe(env);
-  return {
-    host: env.HOST || "127.0.0.1",
-    port: port("PORT", env.PORT || "3000"),
-    maxConnections: readMaxConnections(env),
-    stopDelaySeconds: stopDelaySeconds(env.STOP_DELAY || "0"),
-    mode,
-    ...readStoreSettings(env, { production }),
-    callerAddressHeader: headerName("CALLER_ADDRESS_HEADER", env.CALLER_ADDRESS_HEADER, "X-Forwarded-For"),
-    auth: production ? readAuth(env) : undefined,
-    rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
-    allowPrivateTargets: allowsPrivateTargets(env, production),
-    probePort: env.PROBE_PORT ? port("PROBE_PORT", env.PROBE_PORT) : undefined,
-    egress: readEgress(env),
-    metricsPort: env.METRICS_PORT ? port("METRICS_PORT", env.METRICS_PORT) : undefined,
-    logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
-    // A sandbox's log is read by people, production's by programs.
-    logFormat: oneOf(env, "LOG_FORMAT", ["json", "text"] as const, production ? "json" : "text"),
-    serveDocs: oneOf(env, "SERVE_DOCS", ["true", "false"] as const, "true") === "true",
-    highWaterMarkFile: highWaterMarkFile(env.HIGH_WATER_MARK_FILE, production),
-    retentionDays: readRetentionDays(env),
-  };
-}
 
 /** A sandbox is a test tool, often on a network of containers. */
 function allowsPrivateTargets(env: Environment, production: boolean): Config["allowPrivateTargets"] {

@@ -1,13 +1,6 @@
 import pg from "pg";
 import { ConfigError, type Environment, oneOf } from "./environment.ts";
 
-/** What decides who can read the traffic: where the driver connects to, and how. */
-type DriverSettings = {
-  /** A name, an address, or the folder of a local socket. */
-  host: string;
-  ssl: unknown;
-};
-
 /** The address of the PostgreSQL database; undefined when there is none. Throws {@link ConfigError}. */
 export function readDatabaseUrl(env: Environment): string | undefined {
   // A file has two while the password changes.
@@ -23,6 +16,13 @@ export function readDatabaseUrl(env: Environment): string | undefined {
   }
   return url;
 }
+
+/** What decides who can read the traffic: where the driver connects to, and how. */
+type DriverSettings = {
+  /** A name, an address, or the folder of a local socket. */
+  host: string;
+  ssl: unknown;
+};
 
 const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 

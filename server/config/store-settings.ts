@@ -2,25 +2,6 @@ import { resolve } from "node:path";
 import { readDatabaseUrl, requireTls } from "./database-url.ts";
 import { ConfigError, type Environment, readSecretFile, withSecretFiles } from "./environment.ts";
 
-export type StoreSettings = {
-  /** Unset: the embedded store in `dataDir`. */
-  databaseUrl: string | undefined;
-  /** Reads the file of DATABASE_URL_FILE, where it comes from one. */
-  readDatabaseUrls: (() => readonly string[]) | undefined;
-  /** A folder, or {@link IN_MEMORY}. */
-  dataDir: string;
-  /** The first encrypts, the others only decrypt. Empty: the embedded sandbox makes and keeps its own. */
-  encryptionKeys: readonly Buffer[];
-};
-
-/** In place of a data folder: the embedded store is in memory, and gone when the process ends. */
-export const IN_MEMORY = ":memory:";
-
-/** 32 bytes in base64. */
-const KEY_TEXT = /^[A-Za-z0-9+/_-]{43}=?$/;
-/** A random key practically always has at least this many different bytes. */
-const LEAST_DIFFERENT_BYTES = 16;
-
 /** Reads the settings of the store. Throws {@link ConfigError}. */
 export function readStoreSettings(env: Environment, { production }: { production: boolean }): StoreSettings {
   const databaseUrl = readDatabaseUrl(env);
@@ -41,6 +22,25 @@ export function readStoreSettings(env: Environment, { production }: { production
   const readDatabaseUrls = file ? () => readSecretFile("DATABASE_URL_FILE", file).split(/\r?\n/) : undefined;
   return { databaseUrl, readDatabaseUrls, dataDir: readDataDir(env.DATA_DIR || ".data"), encryptionKeys };
 }
+
+export type StoreSettings = {
+  /** Unset: the embedded store in `dataDir`. */
+  databaseUrl: string | undefined;
+  /** Reads the file of DATABASE_URL_FILE, where it comes from one. */
+  readDatabaseUrls: (() => readonly string[]) | undefined;
+  /** A folder, or {@link IN_MEMORY}. */
+  dataDir: string;
+  /** The first encrypts, the others only decrypt. Empty: the embedded sandbox makes and keeps its own. */
+  encryptionKeys: readonly Buffer[];
+};
+
+/** In place of a data folder: the embedded store is in memory, and gone when the process ends. */
+export const IN_MEMORY = ":memory:";
+
+/** 32 bytes in base64. */
+const KEY_TEXT = /^[A-Za-z0-9+/_-]{43}=?$/;
+/** A random key practically always has at least this many different bytes. */
+const LEAST_DIFFERENT_BYTES = 16;
 
 /** A hundred years. */
 const MAX_RETENTION_DAYS = 36_500;

@@ -2,6 +2,11 @@ import { X509Certificate } from "node:crypto";
 import tls, { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import { ConfigError, type Environment, readTextFile } from "./environment.ts";
 
+/** Reads the settings of deliveries alone, which no other connection uses. Throws {@link ConfigError}. */
+export function readEgress(env: Environment): EgressSettings {
+  return { proxy: readProxy(env.WEBHOOK_PROXY), secureContext: readSecureContext(env) };
+}
+
 /** How deliveries leave this server. */
 export type EgressSettings = {
   /** The proxy through which they go, by CONNECT; undefined: they go directly. */
@@ -9,11 +14,6 @@ export type EgressSettings = {
   /** The certificates that they trust, and the one that they show; undefined: the usual authorities, and none. */
   secureContext: SecureContext | undefined;
 };
-
-/** Reads the settings of deliveries alone, which no other connection uses. Throws {@link ConfigError}. */
-export function readEgress(env: Environment): EgressSettings {
-  return { proxy: readProxy(env.WEBHOOK_PROXY), secureContext: readSecureContext(env) };
-}
 
 function readProxy(text: string | undefined): URL | undefined {
   if (!text) return undefined;

@@ -3,8 +3,6 @@ import addFormats from "ajv-formats";
 import { toPointer } from "../../openapi/document/pointer.ts";
 import { type ContractDocument, type DocumentPath, follow } from "./contract-document.ts";
 
-export type CompileSchema = (path: DocumentPath) => ValidateFunction;
-
 /** Compiles schemas of a document. An unknown keyword or format is an error, because ignoring it would let data pass. */
 export function createCompiler(document: ContractDocument, options: Options = {}): CompileSchema {
   const ajv = new Ajv2020({
@@ -32,3 +30,5 @@ export function createCompiler(document: ContractDocument, options: Options = {}
     return validate;
   };
 }
+
+export type CompileSchema = (path: DocumentPath) => ValidateFunction;

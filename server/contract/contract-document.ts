@@ -5,6 +5,15 @@ import { readGenerated } from "../../openapi/document/read-generated.ts";
 import type { components as sandboxComponents } from "../../openapi/generated/sandbox-types.ts";
 import type { components } from "../../openapi/generated/types.ts";
 
+/** Reads a document of `openapi/generated`. All servers of a process share it, and what is compiled from it. */
+export function readDocument(name: ContractName): ContractDocument {
+  const known = documents.get(name);
+  if (known) return known;
+  const document: ContractDocument = JSON.parse(readGenerated(`${name}.json`));
+  documents.set(name, document);
+  return document;
+}
+
 export type Schemas = components["schemas"];
 export type SandboxSchemas = sandboxComponents["schemas"];
 
@@ -49,15 +58,6 @@ export type DocumentNode = Node;
 type ContractName = "openapi" | "sandbox";
 
 const documents = new Map<ContractName, ContractDocument>();
-
-/** Reads a document of `openapi/generated`. All servers of a process share it, and what is compiled from it. */
-export function readDocument(name: ContractName): ContractDocument {
-  const known = documents.get(name);
-  if (known) return known;
-  const document: ContractDocument = JSON.parse(readGenerated(`${name}.json`));
-  documents.set(name, document);
-  return document;
-}
 
 /** Finds the node at a path. If it is a reference, finds its target and the target's path instead. */
 export function follow(

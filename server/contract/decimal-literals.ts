@@ -8,6 +8,29 @@ import {
 import type { Violation } from "./problem.ts";
 import type { NumberLiteral } from "./scan-json.ts";
 
+/**
+ * One violation for each amount that has more digits after the point than allowed when its literal is written plainly, with
+ * the exponent applied and every digit kept: `1E+1` is 10, and `1.0000E1` is 10.000 (D13). A double that is printed with 17
+ * digits counts as the amount that it stands for. A schema can't say so, because it sees the parsed number:
+ * 10.990000000000000001 parses as 10.99.
+ */
+export function checkLiterals(
+  fields: readonly DecimalField[],
+  literals: readonly NumberLiteral[],
+): Violation[] {
+  return fields.flatMap(({ path, digits }) => {
+    const written = literals.find((literal) => isSamePath(literal.path, path))?.text;
+    if (written === undefined || fractionDigits(written) <= digits || isPrintedDouble(written, digits))
+      return [];
+    const count = fractionDigits(written);
+    const isRound = fractionDigits(written.replace(/(\.\d*?)0+$/, "$1")) <= digits;
+    const message = isRound
+      ? "must have at most two decimals: send 10.00 or 10, not 10.000"
+      : `must have at most two decimals, and has ${count === 3 ? "three" : count}`;
+    return [{ pointer: toPointer(path), message }];
+  });
+}
+
 /** A field of a request body that holds money. */
 export type DecimalField = {
   /** The names that lead to it, such as `["amount", "value"]`. */
@@ -48,29 +71,6 @@ function hasDigits(document: ContractDocument, part: object): boolean {
       name === "x-fraction-digits" ||
       (typeof inner === "object" && inner !== null && hasDigits(document, inner)),
   );
-}
-
-/**
- * One violation for each amount that has more digits after the point than allowed when its literal is written plainly, with
- * the exponent applied and every digit kept: `1E+1` is 10, and `1.0000E1` is 10.000 (D13). A double that is printed with 17
- * digits counts as the amount that it stands for. A schema can't say so, because it sees the parsed number:
- * 10.990000000000000001 parses as 10.99.
- */
-export function checkLiterals(
-  fields: readonly DecimalField[],
-  literals: readonly NumberLiteral[],
-): Violation[] {
-  return fields.flatMap(({ path, digits }) => {
-    const written = literals.find((literal) => isSamePath(literal.path, path))?.text;
-    if (written === undefined || fractionDigits(written) <= digits || isPrintedDouble(written, digits))
-      return [];
-    const count = fractionDigits(written);
-    const isRound = fractionDigits(written.replace(/(\.\d*?)0+$/, "$1")) <= digits;
-    const message = isRound
-      ? "must have at most two decimals: send 10.00 or 10, not 10.000"
-      : `must have at most two decimals, and has ${count === 3 ? "three" : count}`;
-    return [{ pointer: toPointer(path), message }];
-  });
 }
 
 /** How many digits follow the point of a JSON number when it is written plainly. */

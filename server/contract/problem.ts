@@ -1,20 +1,6 @@
 import { holderOf } from "../../openapi/document/pointer.ts";
 import type { SandboxSchemas, Schemas } from "./contract-document.ts";
 
-/** The codes that we send (D08), the sandbox's included. The contract's type also has any other text, because its list may grow. */
-export type ProblemCode =
-  | Named<Schemas["ProblemErrorDetails"]["errorCode"]>
-  | SandboxSchemas["ImpossibleMoveErrorDetails"]["errorCode"];
-type Named<Text> = Text extends unknown ? (string extends Text ? never : Text) : never;
-export type Violation = Schemas["Violation"];
-
-type Kind = {
-  status: number;
-  title: string;
-  /** Used when the cause gives no more exact detail. */
-  detail: string;
-};
-
 /** Every kind of problem (D08). The only module that knows the status of an error. */
 export const PROBLEMS = {
   INVALID_REQUEST: {
@@ -107,6 +93,20 @@ export const PROBLEMS = {
       "The call can't be served now. Wait as long as Retry-After says, then repeat it; for a refund, with the same requestKey.",
   },
 } as const satisfies Record<ProblemCode, Kind>;
+
+/** The codes that we send (D08), the sandbox's included. The contract's type also has any other text, because its list may grow. */
+export type ProblemCode =
+  | Named<Schemas["ProblemErrorDetails"]["errorCode"]>
+  | SandboxSchemas["ImpossibleMoveErrorDetails"]["errorCode"];
+type Named<Text> = Text extends unknown ? (string extends Text ? never : Text) : never;
+export type Violation = Schemas["Violation"];
+
+type Kind = {
+  status: number;
+  title: string;
+  /** Used when the cause gives no more exact detail. */
+  detail: string;
+};
 
 /** The members of a problem that its kind does not settle. */
 export type ProblemExtras = {

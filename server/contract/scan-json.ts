@@ -1,5 +1,21 @@
 import { toPointer } from "../../openapi/document/pointer.ts";
 
+/**
+ * Finds what `JSON.parse` hides or can't handle, in one pass and without recursion: duplicate keys (the last would win
+ * silently), nesting beyond 32 levels, how numbers are written (D13), and more members than any valid body has, each of which
+ * would cost the validation time (D31). Text that is not JSON passes, because the parser refuses it afterwards.
+ */
+export function scanJson(text: string): ScannedJson {
+  const scan: Scan = { text, position: 0, open: [], literals: [], keys: 0, values: -1 };
+  while (scan.position < text.length) {
+    const error = readToken(scan);
+    if (error) return { error, literals: scan.literals };
+    if (scan.values > MAX_MEMBERS || scan.keys > MAX_MEMBERS)
+      return { error: tooMany, literals: scan.literals };
+  }
+  return { literals: scan.literals };
+}
+
 /** Levels of nesting that a body may have (D15). */
 const MAX_DEPTH = 32;
 /** Members and items of all objects and lists of a body together (D31). */
@@ -52,22 +68,6 @@ type Scan = {
   keys: number;
   values: number;
 };
-
-/**
- * Finds what `JSON.parse` hides or can't handle, in one pass and without recursion: duplicate keys (the last would win
- * silently), nesting beyond 32 levels, how numbers are written (D13), and more members than any valid body has, each of which
- * would cost the validation time (D31). Text that is not JSON passes, because the parser refuses it afterwards.
- */
-export function scanJson(text: string): ScannedJson {
-  const scan: Scan = { text, position: 0, open: [], literals: [], keys: 0, values: -1 };
-  while (scan.position < text.length) {
-    const error = readToken(scan);
-    if (error) return { error, literals: scan.literals };
-    if (scan.values > MAX_MEMBERS || scan.keys > MAX_MEMBERS)
-      return { error: tooMany, literals: scan.literals };
-  }
-  return { literals: scan.literals };
-}
 
 const tooDeep: RawError = {
   pointer: "",

@@ -16,25 +16,6 @@ import { MAX_MEMBERS } from "./scan-json.ts";
 import { toValidationDocument } from "./validation-document.ts";
 import { findSurrogates, readPatternMessages, toViolations, type ValidatorError } from "./violations.ts";
 
-/**
- * Finds violations that schemas can't express. The body of the request may be any JSON value.
- * @param known the pointers that have a violation already; a second one for the same pointer would be dropped
- */
-export type FindViolations<Locals> = (
-  request: Request,
-  locals: Locals,
-  known: ReadonlySet<string>,
-) => Violation[];
-
-type Step = RequestHandler | ErrorRequestHandler;
-
-export type RequestValidator = {
-  /** The steps that validate one operation. They pass on valid requests alone, with parsed parameters. */
-  stepsFor<Locals>(at: ServedOperation, findViolations: FindViolations<Locals>): Step[];
-  /** Compiles every schema; otherwise the first request of each operation would wait for that. */
-  warmUp(app: Express): Promise<void>;
-};
-
 /** The app needs `case sensitive routing` and `strict routing`, which the validator reads to find the operation of a request. */
 export function createRequestValidator(
   document: ContractDocument,
@@ -83,6 +64,25 @@ export function createRequestValidator(
     },
   };
 }
+
+/**
+ * Finds violations that schemas can't express. The body of the request may be any JSON value.
+ * @param known the pointers that have a violation already; a second one for the same pointer would be dropped
+ */
+export type FindViolations<Locals> = (
+  request: Request,
+  locals: Locals,
+  known: ReadonlySet<string>,
+) => Violation[];
+
+type Step = RequestHandler | ErrorRequestHandler;
+
+export type RequestValidator = {
+  /** The steps that validate one operation. They pass on valid requests alone, with parsed parameters. */
+  stepsFor<Locals>(at: ServedOperation, findViolations: FindViolations<Locals>): Step[];
+  /** Compiles every schema; otherwise the first request of each operation would wait for that. */
+  warmUp(app: Express): Promise<void>;
+};
 
 function pointersOf(violations: readonly Violation[]): ReadonlySet<string> {
   return new Set(violations.map(({ pointer }) => pointer));

@@ -2,6 +2,20 @@ import type { ValidateFunction } from "ajv/dist/2020.js";
 import { type CompileSchema, createCompiler } from "./compile-schema.ts";
 import { type ContractDocument, type DocumentPath, follow, servedOperations } from "./contract-document.ts";
 
+/**
+ * Compiles everything that a document says about responses: statuses, headers, media types and bodies. All servers of a process
+ * share the result, because a test suite starts many.
+ * @param whenUsed whether to compile the responses of an operation with its first response
+ */
+export function compileResponseValidators(
+  document: ContractDocument,
+  options: { whenUsed?: boolean } = {},
+): FindResponseValidator {
+  const find = compiled.get(document) ?? compileAll(document, options);
+  compiled.set(document, find);
+  return find;
+}
+
 /** A response as it is about to go over the wire. */
 export type WireResponse = {
   status: number;
@@ -19,20 +33,6 @@ export type ValidateResponse = (response: WireResponse) => string[];
 export type FindResponseValidator = (method: string, path: string) => ValidateResponse | undefined;
 
 const compiled = new WeakMap<ContractDocument, FindResponseValidator>();
-
-/**
- * Compiles everything that a document says about responses: statuses, headers, media types and bodies. All servers of a process
- * share the result, because a test suite starts many.
- * @param whenUsed whether to compile the responses of an operation with its first response
- */
-export function compileResponseValidators(
-  document: ContractDocument,
-  options: { whenUsed?: boolean } = {},
-): FindResponseValidator {
-  const find = compiled.get(document) ?? compileAll(document, options);
-  compiled.set(document, find);
-  return find;
-}
 
 function compileAll(
   document: ContractDocument,

@@ -2,26 +2,6 @@ import { isHolder, toPointer, unescapeName } from "../../openapi/document/pointe
 import { type ContractDocument, type Schema, visitNodes } from "./contract-document.ts";
 import type { Violation } from "./problem.ts";
 
-/** An error of the request validator, such as `{path: "/body/amount/value", errorCode: "type.openapi.validation"}`. */
-export type ValidatorError = { path: string; message: string; errorCode?: string };
-
-/** The messages for violations of a pattern, by the pattern. */
-export type PatternMessages = ReadonlyMap<string, string>;
-
-/** Collects the messages that the contract gives its patterns (`x-pattern-message`). */
-export function readPatternMessages(document: ContractDocument): PatternMessages {
-  const messages = new Map<string, string>();
-  visitNodes(document, (node) => {
-    const { pattern, "x-pattern-message": message } = node as Schema;
-    if (typeof pattern === "string" && typeof message === "string") messages.set(pattern, message);
-  });
-  return messages;
-}
-
-/** Reports that a branch does not hold; the errors inside the branch are reported as well. */
-const BRANCH = "if";
-const UNKNOWN_MEMBER = "additionalProperties";
-
 /** Translates the validator's errors about a request into violations, one for each field (D07). */
 export function toViolations(
   errors: readonly ValidatorError[],
@@ -46,6 +26,26 @@ export function toViolations(
   for (const pointer of nameless) messages.set(pointer, toMessage(UNKNOWN_MEMBER, "", patterns));
   return [...messages].map(([pointer, message]) => ({ pointer, message }));
 }
+
+/** An error of the request validator, such as `{path: "/body/amount/value", errorCode: "type.openapi.validation"}`. */
+export type ValidatorError = { path: string; message: string; errorCode?: string };
+
+/** The messages for violations of a pattern, by the pattern. */
+export type PatternMessages = ReadonlyMap<string, string>;
+
+/** Collects the messages that the contract gives its patterns (`x-pattern-message`). */
+export function readPatternMessages(document: ContractDocument): PatternMessages {
+  const messages = new Map<string, string>();
+  visitNodes(document, (node) => {
+    const { pattern, "x-pattern-message": message } = node as Schema;
+    if (typeof pattern === "string" && typeof message === "string") messages.set(pattern, message);
+  });
+  return messages;
+}
+
+/** Reports that a branch does not hold; the errors inside the branch are reported as well. */
+const BRANCH = "if";
+const UNKNOWN_MEMBER = "additionalProperties";
 
 /** Pointers begin at the body (D07), except those of parameters, which begin with `/query` or `/params`. */
 function withoutBody(path: string): string {

@@ -2,6 +2,20 @@ import holidays from "@18f/us-federal-holidays";
 import { Temporal } from "temporal-polyfill";
 import { WAITING_BUSINESS_DAYS } from "../../openapi/generated/values.ts";
 
+/** When a refund of a payment settled at this instant is authorized: 00:00 Eastern, when enough business days have passed (D16). */
+export function refundDueAt(settledAt: Date): Date {
+  // Eastern time differs from UTC by whole hours, so the Eastern date is the same throughout an hour.
+  const hour = Math.floor(settledAt.getTime() / HOUR_MS);
+  const known = dueByHour.get(hour);
+  if (known !== undefined) return new Date(known);
+
+  const date = addBusinessDays(toEastern(settledAt).toPlainDate(), WAITING_BUSINESS_DAYS);
+  const due = date.toZonedDateTime(TIME_ZONE).epochMilliseconds;
+  if (dueByHour.size >= MAX_HOURS) dueByHour.clear();
+  dueByHour.set(hour, due);
+  return new Date(due);
+}
+
 const TIME_ZONE = "America/New_York";
 const SATURDAY = 6;
 
@@ -80,20 +94,6 @@ const MAX_HOURS = 10_000;
 
 /** When refunds are due, in milliseconds, by the hour of the settlement, because many payments settle in the same hours. */
 const dueByHour = new Map<number, number>();
-
-/** When a refund of a payment settled at this instant is authorized: 00:00 Eastern, when enough business days have passed (D16). */
-export function refundDueAt(settledAt: Date): Date {
-  // Eastern time differs from UTC by whole hours, so the Eastern date is the same throughout an hour.
-  const hour = Math.floor(settledAt.getTime() / HOUR_MS);
-  const known = dueByHour.get(hour);
-  if (known !== undefined) return new Date(known);
-
-  const date = addBusinessDays(toEastern(settledAt).toPlainDate(), WAITING_BUSINESS_DAYS);
-  const due = date.toZonedDateTime(TIME_ZONE).epochMilliseconds;
-  if (dueByHour.size >= MAX_HOURS) dueByHour.clear();
-  dueByHour.set(hour, due);
-  return new Date(due);
-}
 
 /**
  * The same Eastern wall time on the n-th business day after today. A time that the change to daylight saving skips

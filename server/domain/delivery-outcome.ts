@@ -1,6 +1,23 @@
 import type { components } from "../../openapi/generated/sandbox-types.ts";
 import { parseRetryAfter, retryDelay } from "./retry-schedule.ts";
 
+/**
+ * Decides what an attempt means for its delivery (D23).
+ * @param attempts attempts so far, this one included; from 1
+ * @param random from 0 up to 1
+ * @param realNow to read a `Retry-After` that is a date
+ */
+export function toOutcome(
+  response: AttemptResponse,
+  attempts: number,
+  { random, realNow }: { random: number; realNow: Date },
+): Outcome {
+  if (response.success) return { kind: "delivered" };
+  if (response.status === GONE) return { kind: "ended" };
+  const afterMs = retryDelay(attempts, random, parseRetryAfter(response.retryAfter, realNow));
+  return afterMs === undefined ? { kind: "exhausted" } : { kind: "retry", afterMs };
+}
+
 /** The state of a delivery. Only a `PENDING` one has an attempt due; a redelivery makes a finished one `PENDING` again. */
 export type DeliveryState = components["schemas"]["DeliveryState"];
 
@@ -22,23 +39,6 @@ export type Outcome =
   | { readonly kind: "retry"; readonly afterMs: number }
   | { readonly kind: "exhausted" }
   | { readonly kind: "ended" };
-
-/**
- * Decides what an attempt means for its delivery (D23).
- * @param attempts attempts so far, this one included; from 1
- * @param random from 0 up to 1
- * @param realNow to read a `Retry-After` that is a date
- */
-export function toOutcome(
-  response: AttemptResponse,
-  attempts: number,
-  { random, realNow }: { random: number; realNow: Date },
-): Outcome {
-  if (response.success) return { kind: "delivered" };
-  if (response.status === GONE) return { kind: "ended" };
-  const afterMs = retryDelay(attempts, random, parseRetryAfter(response.retryAfter, realNow));
-  return afterMs === undefined ? { kind: "exhausted" } : { kind: "retry", afterMs };
-}
 
 /** Whether the outcome of one delivery ends its whole subscription (D23, D26). */
 export function endsSubscription({ kind }: Outcome): boolean {

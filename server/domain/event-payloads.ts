@@ -3,6 +3,19 @@ import { EVENT_CATEGORIES } from "../../openapi/generated/values.ts";
 import { fromCents } from "./money.ts";
 import type { OriginalStatus, RefundFailure, RefundStatus } from "./refund-rules.ts";
 
+/** The event of a refund that has just taken its status. */
+export function refundEvent(refund: RefundFacts, moment: EventMoment): EventMessage {
+  const { errorDetails, ...view } = toRefundView(refund);
+  const data = {
+    ...view,
+    originalPaymentId: refund.originalPaymentId,
+    amount: toAmount(refund.amountCents),
+    requestKey: refund.requestKey,
+    ...(errorDetails && { errorDetails }),
+  };
+  return message(refundEventType(refund.status), data, moment);
+}
+
 type Schemas = components["schemas"];
 
 /** The events of the contract, which are the keys of its `webhooks` (D19). */
@@ -90,19 +103,6 @@ export function toPaymentView(payment: {
   readonly amountCents: number;
 }): PaymentView {
   return { paymentId: payment.paymentId, status: payment.status, amount: toAmount(payment.amountCents) };
-}
-
-/** The event of a refund that has just taken its status. */
-export function refundEvent(refund: RefundFacts, moment: EventMoment): EventMessage {
-  const { errorDetails, ...view } = toRefundView(refund);
-  const data = {
-    ...view,
-    originalPaymentId: refund.originalPaymentId,
-    amount: toAmount(refund.amountCents),
-    requestKey: refund.requestKey,
-    ...(errorDetails && { errorDetails }),
-  };
-  return message(refundEventType(refund.status), data, moment);
 }
 
 /** The event of an original payment that has just taken its status. */

@@ -2,6 +2,28 @@ import type { components as sandbox } from "../../openapi/generated/sandbox-type
 import type { components } from "../../openapi/generated/types.ts";
 import { refundDueAt } from "./business-days.ts";
 
+/**
+ * The status of a refund at the moment it is issued (D11, D12, D16).
+ *
+ * @param amountCents the amount to refund, in cents
+ * @param at.now the domain's time (D30)
+ * @param at.isDoubted whether that time may be wrong, so that the refund waits even if it seems due
+ */
+export function firstStatus(
+  original: Original,
+  amountCents: number,
+  { now, isDoubted = false }: { now: Date; isDoubted?: boolean },
+): FirstStatus {
+  const errorCode = refusal(original, amountCents);
+  if (errorCode) return { paymentStatus: "TERMINAL_FAILED", ...failure(errorCode) };
+  if (original.status === "PROCESSING") return { paymentStatus: "PENDING", dueAt: null };
+  if (!original.settledAt)
+    throw new Error(`payment ${original.paymentId} is settled, but has no date of settlement`);
+
+  const dueAt = refundDueAt(original.settledAt);
+  return dueAt <= now && !isDoubted ? { paymentStatus: "AUTHORIZED" } : { paymentStatus: "PENDING", dueAt };
+}
+
 export type RefundStatus = components["schemas"]["RefundStatus"];
 /** The published contract has no schema of its own for original payments; the sandbox's has (D16a, D25). */
 export type OriginalStatus = sandbox["schemas"]["OriginalStatus"];
@@ -89,28 +111,6 @@ function refusal(original: Original, amountCents: number): RefundErrorCode | und
   if (original.status === "COVERED") return "PAYMENT_COVERED";
   if (!isRefundable(original, amountCents)) return "AMOUNT_EXCEEDS_REFUNDABLE";
   return undefined;
-}
-
-/**
- * The status of a refund at the moment it is issued (D11, D12, D16).
- *
- * @param amountCents the amount to refund, in cents
- * @param at.now the domain's time (D30)
- * @param at.isDoubted whether that time may be wrong, so that the refund waits even if it seems due
- */
-export function firstStatus(
-  original: Original,
-  amountCents: number,
-  { now, isDoubted = false }: { now: Date; isDoubted?: boolean },
-): FirstStatus {
-  const errorCode = refusal(original, amountCents);
-  if (errorCode) return { paymentStatus: "TERMINAL_FAILED", ...failure(errorCode) };
-  if (original.status === "PROCESSING") return { paymentStatus: "PENDING", dueAt: null };
-  if (!original.settledAt)
-    throw new Error(`payment ${original.paymentId} is settled, but has no date of settlement`);
-
-  const dueAt = refundDueAt(original.settledAt);
-  return dueAt <= now && !isDoubted ? { paymentStatus: "AUTHORIZED" } : { paymentStatus: "PENDING", dueAt };
 }
 
 /** The transition of a refund in this status at a trigger; undefined when there is none (D17). */

@@ -1,3 +1,15 @@
+/** The context that a call sent, or undefined when it sent none, or a malformed one. */
+export function readTraceContext(headers: Readonly<Record<string, unknown>>): TraceContext | undefined {
+  if (typeof headers.traceparent !== "string") return undefined;
+  const [, version, traceId, parentId, flags = "", rest] = TRACEPARENT.exec(headers.traceparent) ?? [];
+  if (version === undefined || (version === "00" && rest !== undefined)) return undefined;
+  // The other flags of a later version may mean something else.
+  const known = version === "00" ? flags : toFlags(Number.parseInt(flags, 16) & SAMPLED);
+  const traceparent = `00-${traceId}-${parentId}-${known}`;
+  const tracestate = readState(headers.tracestate);
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
+}
+
 /** The trace to which a call belongs, in the form in which deliveries carry it (D33). */
 export type TraceContext = {
   /** Of version 00. */
@@ -13,18 +25,6 @@ const SAMPLED = 1;
 const MAX_STATE_CHARACTERS = 512;
 const MAX_STATE_MEMBERS = 32;
 const STATE_MEMBER = /^[a-z0-9][\w\-*/@]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
-
-/** The context that a call sent, or undefined when it sent none, or a malformed one. */
-export function readTraceContext(headers: Readonly<Record<string, unknown>>): TraceContext | undefined {
-  if (typeof headers.traceparent !== "string") return undefined;
-  const [, version, traceId, parentId, flags = "", rest] = TRACEPARENT.exec(headers.traceparent) ?? [];
-  if (version === undefined || (version === "00" && rest !== undefined)) return undefined;
-  // The other flags of a later version may mean something else.
-  const known = version === "00" ? flags : toFlags(Number.parseInt(flags, 16) & SAMPLED);
-  const traceparent = `00-${traceId}-${parentId}-${known}`;
-  const tracestate = readState(headers.tracestate);
-  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
-}
 
 function readState(header: unknown): string | undefined {
   if (typeof header !== "string" || header.length > MAX_STATE_CHARACTERS) return undefined;

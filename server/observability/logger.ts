@@ -1,20 +1,6 @@
 import pTimeout from "p-timeout";
 import { type DestinationStream, type Logger, pino } from "pino";
 
-/** Lines are written in batches, a tenth of a second late at most. Up to 16 MiB wait for a reader that has stopped reading. */
-const STDOUT = { dest: 1, sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 16 * 2 ** 20 };
-
-/** How long a process that ends waits until its last log lines are read, in milliseconds. */
-const LAST_LINES_MS = 2_000;
-
-export type ProcessLog = {
-  readonly logger: Logger;
-  /** Writes text for people among the lines of the log. */
-  print(text: string): void;
-  /** Writes the remaining lines; resolves with false when they are not read in time. Closes the log permanently. */
-  close(): Promise<boolean>;
-};
-
 /**
  * The log of this process, on its standard output. Neither a stalled reader nor a full disk stops the process.
  * @param format writes a line of JSON in another form; empty leaves it out
@@ -42,6 +28,20 @@ export function openLog(level: string, format: (line: string) => string = (line)
     },
   };
 }
+
+/** Lines are written in batches, a tenth of a second late at most. Up to 16 MiB wait for a reader that has stopped reading. */
+const STDOUT = { dest: 1, sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 16 * 2 ** 20 };
+
+/** How long a process that ends waits until its last log lines are read, in milliseconds. */
+const LAST_LINES_MS = 2_000;
+
+export type ProcessLog = {
+  readonly logger: Logger;
+  /** Writes text for people among the lines of the log. */
+  print(text: string): void;
+  /** Writes the remaining lines; resolves with false when they are not read in time. Closes the log permanently. */
+  close(): Promise<boolean>;
+};
 
 /** A log with one JSON object on each line, without bodies, secrets and personal data. */
 export function createLogger(level: string, destination: DestinationStream): Logger {

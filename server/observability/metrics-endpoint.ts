@@ -4,12 +4,6 @@ import { noObserver, type Observer } from "./observer.ts";
 import type { GaugeSources } from "./prometheus-gauges.ts";
 import { noSideServer, type SideServer, startSideServer } from "./second-port.ts";
 
-export type OpenMetrics = {
-  metrics: Observer;
-  /** Serves `/metrics` on a port of its own, so that callers of the API can't read it. */
-  serve(sources: GaugeSources, logger: Logger): Promise<SideServer>;
-};
-
 /** Without a port nothing is counted. */
 export async function openMetrics({
   host,
@@ -40,3 +34,9 @@ export async function openMetrics({
   };
   return { metrics, serve };
 }
+
+export type OpenMetrics = {
+  metrics: Observer;
+  /** Serves `/metrics` on a port of its own, so that callers of the API can't read it. */
+  serve(sources: GaugeSources, logger: Logger): Promise<SideServer>;
+};

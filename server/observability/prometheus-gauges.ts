@@ -1,35 +1,5 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 
-/** Counts by their states. */
-type Counts = Readonly<Record<string, number>>;
-type Backlog = {
-  readonly deliveries: Counts;
-  readonly subscriptions: Counts;
-  readonly oldestDeliverySeconds: number;
-  readonly oldestRefundSeconds: number;
-};
-
-/** Where gauges get their present values from. */
-export type GaugeSources = {
-  /** Rejects when the database can't be read. */
-  backlog(): Promise<Backlog>;
-  /** Rejects while the database refuses writes, or can't be read. */
-  checkWrites(): Promise<void>;
-  /** The result of the last `npm run admin -- check`, if there is one. Rejects when the database can't be read. */
-  lastCheck(): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined>;
-  /** Undefined where there is no pool. */
-  poolUsage(): Counts | undefined;
-  requestsInFlight(): number;
-  /** How many refunds wait for locked payments, or for their turn to do so. */
-  refundsWaiting(): number;
-  /** Undefined where no keys are used, or before the first fetch. */
-  keysAgeSeconds(): number | undefined;
-  /** How often the keys could not be fetched, since the start; undefined where none are used. */
-  failedKeyFetches(): number | undefined;
-  /** Between this machine's clock and the database's. */
-  clockSkewSeconds(): number;
-};
-
 /** Gauges are read at each scrape. Without a database, its gauges are left out, and `database_up` is 0. */
 export function registerGauges(registers: Registry[], sources: GaugeSources): void {
   type Read<Value> = () => Value | undefined | Promise<Value | undefined>;
@@ -128,3 +98,33 @@ export function registerGauges(registers: Registry[], sources: GaugeSources): vo
     },
   });
 }
+
+/** Counts by their states. */
+type Counts = Readonly<Record<string, number>>;
+type Backlog = {
+  readonly deliveries: Counts;
+  readonly subscriptions: Counts;
+  readonly oldestDeliverySeconds: number;
+  readonly oldestRefundSeconds: number;
+};
+
+/** Where gauges get their present values from. */
+export type GaugeSources = {
+  /** Rejects when the database can't be read. */
+  backlog(): Promise<Backlog>;
+  /** Rejects while the database refuses writes, or can't be read. */
+  checkWrites(): Promise<void>;
+  /** The result of the last `npm run admin -- check`, if there is one. Rejects when the database can't be read. */
+  lastCheck(): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined>;
+  /** Undefined where there is no pool. */
+  poolUsage(): Counts | undefined;
+  requestsInFlight(): number;
+  /** How many refunds wait for locked payments, or for their turn to do so. */
+  refundsWaiting(): number;
+  /** Undefined where no keys are used, or before the first fetch. */
+  keysAgeSeconds(): number | undefined;
+  /** How often the keys could not be fetched, since the start; undefined where none are used. */
+  failedKeyFetches(): number | undefined;
+  /** Between this machine's clock and the database's. */
+  clockSkewSeconds(): number;
+};

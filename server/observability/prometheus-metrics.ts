@@ -5,15 +5,6 @@ import { REFUND_TRANSITIONS } from "../domain/refund-rules.ts";
 import type { Observer, Refusal } from "./observer.ts";
 import { type GaugeSources, registerGauges } from "./prometheus-gauges.ts";
 
-export type ServedMetrics = Observer & {
-  addGauges(sources: GaugeSources): void;
-  read(): Promise<{ text: string; contentType: string }>;
-};
-
-const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const ATTEMPT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
-const DELAY_BUCKETS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 3600];
-
 /** Labels have few values, so never a merchant, an id or an address. */
 export function createMetrics(): ServedMetrics {
   const register = new Registry();
@@ -106,6 +97,15 @@ export function createMetrics(): ServedMetrics {
     read: async () => ({ text: await register.metrics(), contentType: register.contentType }),
   };
 }
+
+export type ServedMetrics = Observer & {
+  addGauges(sources: GaugeSources): void;
+  read(): Promise<{ text: string; contentType: string }>;
+};
+
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const ATTEMPT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const DELAY_BUCKETS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 3600];
 
 const REASONS = { full: "server", "merchant full": "merchant" } as const satisfies Record<Refusal, string>;
 

@@ -1,3 +1,15 @@
+/**
+ * Turns a line of the JSON log into one for people, such as `09:30:00 POST /v1/refunds 201 PENDING rfd_019aa5b2 acme 12 ms`.
+ * Empty for pages, probes, and the requests of an open console.
+ */
+export function toReadableLine(json: string): string {
+  const entry: Entry = JSON.parse(json);
+  const text = describe(entry);
+  if (text === undefined) return "";
+  const time = new Date(entry.time).toTimeString().slice(0, 8);
+  return `${time} ${text}\n`;
+}
+
 /** The fields of a logged line that are read here. LOG_FORMAT=json prints all of them. */
 type Entry = {
   readonly level: number;
@@ -34,18 +46,6 @@ const ERROR = 50;
 
 /** Of the last error: while a database is gone, all fail for the same reason, which a stack explains once. */
 let lastReason: string | undefined;
-
-/**
- * Turns a line of the JSON log into one for people, such as `09:30:00 POST /v1/refunds 201 PENDING rfd_019aa5b2 acme 12 ms`.
- * Empty for pages, probes, and the requests of an open console.
- */
-export function toReadableLine(json: string): string {
-  const entry: Entry = JSON.parse(json);
-  const text = describe(entry);
-  if (text === undefined) return "";
-  const time = new Date(entry.time).toTimeString().slice(0, 8);
-  return `${time} ${text}\n`;
-}
 
 function describe(entry: Entry): string | undefined {
   const { msg, merchant, paymentId, paymentStatus, status, milliseconds } = entry;

@@ -3,14 +3,6 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import type { AddressInfo, Socket } from "node:net";
 import { readInSlices } from "./read-in-slices.ts";
 
-export type SideServer = {
-  /** Its address, such as `http://127.0.0.1:9001`; undefined when it has no port. */
-  url: string | undefined;
-  stop(): Promise<void>;
-};
-
-export const noSideServer: SideServer = { url: undefined, stop: async () => {} };
-
 /** Serves something on a port of its own, beside that of the callers; a connection that sends a request before its response is closed. */
 export async function startSideServer(
   serve: RequestListener,
@@ -38,6 +30,14 @@ export async function startSideServer(
       }),
   };
 }
+
+export type SideServer = {
+  /** Its address, such as `http://127.0.0.1:9001`; undefined when it has no port. */
+  url: string | undefined;
+  stop(): Promise<void>;
+};
+
+export const noSideServer: SideServer = { url: undefined, stop: async () => {} };
 
 /** The address of a listening server, such as `http://127.0.0.1:3000`. */
 export function toUrl({ port }: AddressInfo, host: string): string {

@@ -4,69 +4,6 @@ import { count, type Output } from "./command-output.ts";
 import type { LineError } from "./parse-json-line.ts";
 
 /**
- * Runs tasks concurrently, except that tasks with a key in common run one after the other, in the order in which they were
- * added. After one has failed, no other begins.
- * @param capacity how many tasks may run or wait for an earlier one
- */
-function createKeyedQueue(capacity: number) {
-  const tails = new Map<string, Promise<void>>();
-  const running = new Set<Promise<void>>();
-  let failed: { error: unknown } | undefined;
-  const throwFailure = () => {
-    if (failed) throw failed.error;
-  };
-  return {
-    /** Resolves when there is room for the next task. Rejects with the error of an earlier task. */
-    async add(keys: readonly string[], task: () => Promise<void>): Promise<void> {
-      const run: Promise<void> = Promise.all(keys.map((key) => tails.get(key)))
-        .then(() => (failed ? undefined : task()))
-        .catch((error: unknown) => {
-          failed ??= { error };
-        })
-        .finally(() => {
-          running.delete(run);
-          for (const key of keys) if (tails.get(key) === run) tails.delete(key);
-        });
-      running.add(run);
-      for (const key of keys) tails.set(key, run);
-      while (running.size >= capacity) await Promise.race(running);
-      throwFailure();
-    },
-    /** Resolves when all tasks have ended. Rejects with the error of one that failed. */
-    async end(): Promise<void> {
-      await Promise.all(running);
-      throwFailure();
-    },
-  };
-}
-
-/** What lines are read from, and where their results go. */
-export type LineStream = {
-  input: AsyncIterable<Buffer>;
-  output: Output;
-  /** Aborted together with the input: lines in progress are completed, and no further ones begin. */
-  signal: AbortSignal;
-};
-
-/** How lines of a kind are carried out. */
-export type LineWork<Line extends PaymentKey, Result extends string> = {
-  /** The results of lines that aren't refused, in the order of the summary. */
-  readonly results: readonly Result[];
-  parse(bytes: Buffer): Line | LineError;
-  /** Lines with a key in common are applied in their order, others concurrently. */
-  keysOf(line: Line): string[];
-  /** Resolves with the result, and with a text that is printed with the line's number. */
-  apply(line: Line): Promise<Result | { readonly result: Result; readonly text: string } | LineError>;
-};
-
-const MAX_LINE_BYTES = 64 * 1024;
-const RUN_AGAIN = "Run it again with the same lines: those that were carried out change nothing.";
-const TOO_LONG =
-  "the database took too long for it, or for an earlier line that it must follow; feed both in another run";
-/** Lines that are applied at once; fewer than a pool has connections, but more than the pool of a worker of Citus. */
-const CONCURRENCY = 16;
-
-/**
  * Applies lines of JSON. After an interruption the same lines can be fed again: those that were applied change nothing.
  * A line that takes the database too long is refused, and so are those that must follow it: otherwise one payment could stop all others.
  * Rejects with any other error of `apply`, after the lines in progress have ended and the counts were printed.
@@ -135,6 +72,69 @@ export async function feedLines<Line extends PaymentKey, Result extends string>(
   }
   return refused === 0 && complete ? counts : undefined;
 }
+
+/**
+ * Runs tasks concurrently, except that tasks with a key in common run one after the other, in the order in which they were
+ * added. After one has failed, no other begins.
+ * @param capacity how many tasks may run or wait for an earlier one
+ */
+function createKeyedQueue(capacity: number) {
+  const tails = new Map<string, Promise<void>>();
+  const running = new Set<Promise<void>>();
+  let failed: { error: unknown } | undefined;
+  const throwFailure = () => {
+    if (failed) throw failed.error;
+  };
+  return {
+    /** Resolves when there is room for the next task. Rejects with the error of an earlier task. */
+    async add(keys: readonly string[], task: () => Promise<void>): Promise<void> {
+      const run: Promise<void> = Promise.all(keys.map((key) => tails.get(key)))
+        .then(() => (failed ? undefined : task()))
+        .catch((error: unknown) => {
+          failed ??= { error };
+        })
+        .finally(() => {
+          running.delete(run);
+          for (const key of keys) if (tails.get(key) === run) tails.delete(key);
+        });
+      running.add(run);
+      for (const key of keys) tails.set(key, run);
+      while (running.size >= capacity) await Promise.race(running);
+      throwFailure();
+    },
+    /** Resolves when all tasks have ended. Rejects with the error of one that failed. */
+    async end(): Promise<void> {
+      await Promise.all(running);
+      throwFailure();
+    },
+  };
+}
+
+/** What lines are read from, and where their results go. */
+export type LineStream = {
+  input: AsyncIterable<Buffer>;
+  output: Output;
+  /** Aborted together with the input: lines in progress are completed, and no further ones begin. */
+  signal: AbortSignal;
+};
+
+/** How lines of a kind are carried out. */
+export type LineWork<Line extends PaymentKey, Result extends string> = {
+  /** The results of lines that aren't refused, in the order of the summary. */
+  readonly results: readonly Result[];
+  parse(bytes: Buffer): Line | LineError;
+  /** Lines with a key in common are applied in their order, others concurrently. */
+  keysOf(line: Line): string[];
+  /** Resolves with the result, and with a text that is printed with the line's number. */
+  apply(line: Line): Promise<Result | { readonly result: Result; readonly text: string } | LineError>;
+};
+
+const MAX_LINE_BYTES = 64 * 1024;
+const RUN_AGAIN = "Run it again with the same lines: those that were carried out change nothing.";
+const TOO_LONG =
+  "the database took too long for it, or for an earlier line that it must follow; feed both in another run";
+/** Lines that are applied at once; fewer than a pool has connections, but more than the pool of a worker of Citus. */
+const CONCURRENCY = 16;
 
 /** A line of a stream. */
 export type Line = {

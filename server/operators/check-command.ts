@@ -12,10 +12,6 @@ import {
 } from "./statements/compare-records.ts";
 import { compareRights } from "./statements/role-rights.ts";
 
-/** Events are removed by the minute, and by the time in their ids. */
-const MARGIN_MS = 3_600_000;
-const DAY_MS = 86_400_000;
-
 export function defineCheck(program: Command, run: RunWork): void {
   program
     .command("check")
@@ -72,6 +68,10 @@ async function checkDatabase({ database, store, settings, output, signal }: Admi
   output.print(`${count(records, "record")}: ${count(differences, "difference")}`);
   return differences === 0;
 }
+
+/** Events are removed by the minute, and by the time in their ids. */
+const MARGIN_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /** What operators have erased. */
 type Erased = {

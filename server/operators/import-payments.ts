@@ -8,6 +8,20 @@ import { feedLines, type LineStream } from "./apply-lines.ts";
 import type { PaymentLine } from "./line-schemas.ts";
 import { createLineParser, type LineError } from "./parse-json-line.ts";
 
+/**
+ * Applies lines about original payments (D25). Lines with the same payment or requestKey are applied in their order.
+ * @returns whether every line was accepted
+ */
+export async function feedPayments({ store, now, ...stream }: PaymentsOptions): Promise<boolean> {
+  const counts = await feedLines(stream, {
+    results: ["applied", "unchanged"],
+    parse: createLineParser<PaymentLine>("PaymentLine", "PutLine"),
+    keysOf,
+    apply: (line) => applyPayment(store, line, now()),
+  });
+  return counts !== undefined;
+}
+
 type PutLine = Extract<PaymentLine, { op: "put" }>;
 type TransitionLine = Exclude<PaymentLine, { op: "put" }>;
 
@@ -88,20 +102,6 @@ type PaymentsOptions = LineStream & {
   /** The domain's time. */
   now: () => Date;
 };
-
-/**
- * Applies lines about original payments (D25). Lines with the same payment or requestKey are applied in their order.
- * @returns whether every line was accepted
- */
-export async function feedPayments({ store, now, ...stream }: PaymentsOptions): Promise<boolean> {
-  const counts = await feedLines(stream, {
-    results: ["applied", "unchanged"],
-    parse: createLineParser<PaymentLine>("PaymentLine", "PutLine"),
-    keysOf,
-    apply: (line) => applyPayment(store, line, now()),
-  });
-  return counts !== undefined;
-}
 
 function keysOf(line: PaymentLine): string[] {
   const payment = JSON.stringify([line.merchant, "payment", line.paymentId]);

@@ -8,9 +8,6 @@ import { toValidationDocument } from "../contract/validation-document.ts";
 import { findSurrogates, readPatternMessages, toViolations } from "../contract/violations.ts";
 import { type LINE_SCHEMAS, readLineSchemas } from "./line-schemas.ts";
 
-/** Why a line is refused. The reason may repeat names of fields, but nothing else from the line. */
-export type LineError = { readonly error: string };
-
 /**
  * Validates lines of JSON by a schema, and as strictly as the body of a request: the same limits (D15) and amounts (D13).
  * @param schema its name
@@ -42,6 +39,9 @@ export function createLineParser<Line>(
     return error === "" ? (value as Line) : { error: error.slice(0, MAX_ERROR_LENGTH) };
   };
 }
+
+/** Why a line is refused. The reason may repeat names of fields, but nothing else from the line. */
+export type LineError = { readonly error: string };
 
 function parseObject(
   bytes: Buffer,

@@ -8,6 +8,25 @@ import { toJsonLine } from "./command-output.ts";
 import type { PayoutLine } from "./line-schemas.ts";
 import { createLineParser } from "./parse-json-line.ts";
 
+/** Defines the commands that tell the payment system what to pay, and that take back what it knows. */
+export function definePayouts(program: Command, run: RunWork): void {
+  program
+    .command("payouts")
+    .description("print the payout feed: the authorized refunds after a cursor, one JSON object per line")
+    .addOption(
+      new Option("--after <cursor>", "the last cursor that was read; 0 for none")
+        .makeOptionMandatory()
+        .argParser(cursor),
+    )
+    .addOption(limitOption())
+    .action((page: { after: number; limit: number }) => run((context) => printPayouts(context, page)));
+  program
+    .command("reconcile")
+    .argument("[file]", "lines as payouts prints them; standard input if left out")
+    .description("after a restore: insert refunds that the payment system knows and this database doesn't")
+    .action((file?: string) => run((context) => reconcile(context, file)));
+}
+
 /** An authorized refund as the payment system gets it. */
 function toPayoutLine({ amountCents, authorizedAt, ...payout }: Payout): PayoutLine {
   return {
@@ -28,25 +47,6 @@ function toKnownRefund({ cursor: _, amount, authorizedAt, ...line }: PayoutLine)
     amountCents: toCents(amount.value),
     authorizedAt: time,
   };
-}
-
-/** Defines the commands that tell the payment system what to pay, and that take back what it knows. */
-export function definePayouts(program: Command, run: RunWork): void {
-  program
-    .command("payouts")
-    .description("print the payout feed: the authorized refunds after a cursor, one JSON object per line")
-    .addOption(
-      new Option("--after <cursor>", "the last cursor that was read; 0 for none")
-        .makeOptionMandatory()
-        .argParser(cursor),
-    )
-    .addOption(limitOption())
-    .action((page: { after: number; limit: number }) => run((context) => printPayouts(context, page)));
-  program
-    .command("reconcile")
-    .argument("[file]", "lines as payouts prints them; standard input if left out")
-    .description("after a restore: insert refunds that the payment system knows and this database doesn't")
-    .action((file?: string) => run((context) => reconcile(context, file)));
 }
 
 function cursor(text: string): number {

@@ -19,19 +19,6 @@ import {
   recordAdminAction,
 } from "./statements/audit-record.ts";
 
-export type AdminOptions = {
-  /** The command's name, and its arguments. */
-  args: readonly string[];
-  env: Environment;
-  output: Output;
-  stdin: Readable;
-  /** Aborted when the operator interrupts. */
-  signal: AbortSignal;
-};
-
-/** More than a server allows: a list may read many rows, and no caller waits for it. */
-const STATEMENT_MS = 60_000;
-
 /**
  * Runs a command, and resolves with the exit code: 0, 1 when something was refused or failed, or 2 when the command line is
  * wrong, which is then explained and followed by the usage. Never rejects.
@@ -58,6 +45,19 @@ export async function runAdmin(options: AdminOptions): Promise<0 | 1 | 2> {
     return 1;
   }
 }
+
+export type AdminOptions = {
+  /** The command's name, and its arguments. */
+  args: readonly string[];
+  env: Environment;
+  output: Output;
+  stdin: Readable;
+  /** Aborted when the operator interrupts. */
+  signal: AbortSignal;
+};
+
+/** More than a server allows: a list may read many rows, and no caller waits for it. */
+const STATEMENT_MS = 60_000;
 
 function printLines(text: string, print: (line: string) => void): void {
   for (const line of text.trimEnd().split("\n")) print(toOneLine(line));

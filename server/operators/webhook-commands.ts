@@ -22,8 +22,6 @@ import {
   findSubscriptions,
 } from "./statements/webhook-lists.ts";
 
-type Choice = { merchant?: string; subscription?: string };
-
 /** Defines the commands that list deliveries and send them again. */
 export function defineDeliveries(program: Command, run: RunWork): void {
   program
@@ -63,6 +61,8 @@ export function defineDeliveries(program: Command, run: RunWork): void {
       );
     });
 }
+
+type Choice = { merchant?: string; subscription?: string };
 
 const DELIVERY_HEADINGS = [
   ...["webhookId", "merchant", "subscription", "event", "resource"],

@@ -15,38 +15,6 @@ import type { RestoreWatch } from "./restore-detection.ts";
 import { startRetention } from "./retention-job.ts";
 import type { RunningParts } from "./shutdown.ts";
 
-type WorkParts = {
-  database: Database;
-  store: Store;
-  clock: DomainClock;
-  encryptionKeys: EncryptionKeys;
-  observer: Observer;
-  restoreWatch: RestoreWatch | undefined;
-  targetPolicy: TargetPolicy;
-  /** Makes attempts instead of the usual ones, as a sandbox does. */
-  attempts: AttemptsOf | undefined;
-  logger: Logger;
-  /** Undefined: deliveries and events are kept. */
-  retentionDays: number | undefined;
-  retentionMs: number | undefined;
-  vacuumMs: number;
-  webhooks: Partial<WebhookSettings>;
-};
-
-/** The time between two runs that look for due deliveries, and between two publications of payouts. */
-const [DISPATCH_MS, PAYOUTS_MS] = [1_000, 1_000];
-
-/** The payout feed stands still when no run of it has ended for this long, in milliseconds. */
-const FEED_LIMIT_MS = 10_000;
-
-/** The background work that requests can start. */
-export type BackgroundWork = Pick<Webhooks, "findObstacle"> & {
-  /** Rejects while the payout feed stands still. */
-  checkFeed(): Promise<void>;
-  /** Does at once what is due; resolves when it has been stored. */
-  runDue(): Promise<void>;
-};
-
 /** Starts what a server does besides responding to requests, and adds each part to `running` as soon as it has started. */
 export async function startBackgroundWork(parts: WorkParts, running: RunningParts): Promise<BackgroundWork> {
   const { database, store, clock, observer, restoreWatch, logger } = parts;
@@ -120,3 +88,35 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
     },
   };
 }
+
+type WorkParts = {
+  database: Database;
+  store: Store;
+  clock: DomainClock;
+  encryptionKeys: EncryptionKeys;
+  observer: Observer;
+  restoreWatch: RestoreWatch | undefined;
+  targetPolicy: TargetPolicy;
+  /** Makes attempts instead of the usual ones, as a sandbox does. */
+  attempts: AttemptsOf | undefined;
+  logger: Logger;
+  /** Undefined: deliveries and events are kept. */
+  retentionDays: number | undefined;
+  retentionMs: number | undefined;
+  vacuumMs: number;
+  webhooks: Partial<WebhookSettings>;
+};
+
+/** The time between two runs that look for due deliveries, and between two publications of payouts. */
+const [DISPATCH_MS, PAYOUTS_MS] = [1_000, 1_000];
+
+/** The payout feed stands still when no run of it has ended for this long, in milliseconds. */
+const FEED_LIMIT_MS = 10_000;
+
+/** The background work that requests can start. */
+export type BackgroundWork = Pick<Webhooks, "findObstacle"> & {
+  /** Rejects while the payout feed stands still. */
+  checkFeed(): Promise<void>;
+  /** Does at once what is due; resolves when it has been stored. */
+  runDue(): Promise<void>;
+};

@@ -2,12 +2,6 @@ import { readFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
 import { isPackaged } from "../config/environment.ts";
 
-/** Of the package that has this module, or of the clone. */
-const MANIFEST = new URL(isPackaged ? "../../../package.json" : "../../package.json", import.meta.url);
-
-/** Such as `1.0.0`; each command prints it for `--version`. */
-export const VERSION: string = JSON.parse(readFileSync(MANIFEST, "utf8")).version;
-
 /**
  * Begins the definition of a command, such as `npx --no-install @refund-contract/sandbox`. Its help comes from the definition: `--help`
  * prints it and exits with 0; an unknown option, a missing value or a bad one prints the error and the help, and exits with 2.
@@ -20,6 +14,12 @@ export function defineProgram(name: string, description: string): Command {
     .showHelpAfterError()
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 }
+
+/** Of the package that has this module, or of the clone. */
+const MANIFEST = new URL(isPackaged ? "../../../package.json" : "../../package.json", import.meta.url);
+
+/** Such as `1.0.0`; each command prints it for `--version`. */
+export const VERSION: string = JSON.parse(readFileSync(MANIFEST, "utf8")).version;
 
 /**
  * Defines a command that starts a server.

@@ -2,36 +2,6 @@ import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
 import type { Database } from "../storage/database/database.ts";
 
-/** How often the database's clock is read, in milliseconds; in between, this process measures what has passed. */
-const EVERY_MS = 5_000;
-
-/** The difference between this machine's clock and the database's, in milliseconds, from which on it is logged. */
-const SKEW_WARNING_MS = 5_000;
-/** From this difference on the server is not ready, and does no background work: something is wrong with its machine. */
-const SKEW_LIMIT_MS = 60_000;
-
-/** The clock of the database, which all its servers share. */
-export type SharedClock = {
-  /** Never ahead of the database's clock, and behind it by at most the time that a reading takes. */
-  realNow(): Date;
-  /** The difference between this machine's clock and the database's, never negative. */
-  skewSeconds(): number;
-  /** Whether this machine's own clock differs so much from it that this server must not work in the background. */
-  isWrong(): boolean;
-  /** Reads the database's clock. Rejects when this machine's differs too much, or the database does not respond. */
-  check(): Promise<void>;
-  stop(): Promise<void>;
-};
-
-export type SharedClockParts = {
-  database: Pick<Database, "embedded" | "readTime">;
-  /** This machine's clock. */
-  ownNow: () => Date;
-  /** Tests: the time instead of the database's. */
-  realNow?: (() => Date) | undefined;
-  logger: Logger;
-};
-
 /** Reads the database's clock every few seconds. Between readings, `performance.now()` measures the time: it can't be set. */
 export async function startSharedClock(parts: SharedClockParts): Promise<SharedClock> {
   const { database, ownNow, realNow, logger } = parts;
@@ -79,6 +49,36 @@ export async function startSharedClock(parts: SharedClockParts): Promise<SharedC
     stop,
   };
 }
+
+/** How often the database's clock is read, in milliseconds; in between, this process measures what has passed. */
+const EVERY_MS = 5_000;
+
+/** The difference between this machine's clock and the database's, in milliseconds, from which on it is logged. */
+const SKEW_WARNING_MS = 5_000;
+/** From this difference on the server is not ready, and does no background work: something is wrong with its machine. */
+const SKEW_LIMIT_MS = 60_000;
+
+/** The clock of the database, which all its servers share. */
+export type SharedClock = {
+  /** Never ahead of the database's clock, and behind it by at most the time that a reading takes. */
+  realNow(): Date;
+  /** The difference between this machine's clock and the database's, never negative. */
+  skewSeconds(): number;
+  /** Whether this machine's own clock differs so much from it that this server must not work in the background. */
+  isWrong(): boolean;
+  /** Reads the database's clock. Rejects when this machine's differs too much, or the database does not respond. */
+  check(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type SharedClockParts = {
+  database: Pick<Database, "embedded" | "readTime">;
+  /** This machine's clock. */
+  ownNow: () => Date;
+  /** Tests: the time instead of the database's. */
+  realNow?: (() => Date) | undefined;
+  logger: Logger;
+};
 
 type Difference = "small" | "large" | "too large";
 

@@ -4,20 +4,6 @@ import type { DomainClock } from "../domain/domain-time.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
 import type { Store } from "../storage/open-store.ts";
 
-const EVERY_MS = 1_000;
-
-export type DueScanParts = {
-  store: Pick<Store, "authorizeDue">;
-  clock: DomainClock;
-  /** Called with the number of refunds that a transaction has authorized. */
-  onAuthorized: (refunds: number) => void;
-  /** Called with the number of due refunds that a run has left to the next one, because another transaction has locked them. */
-  onSkipped: (refunds: number) => void;
-  /** Called after each run without an error. */
-  onRun?: (name: string) => void;
-  logger: Logger;
-};
-
 /**
  * Authorizes the refunds whose wait is over: every second and on request, as when the sandbox's clock is
  * advanced. A run rejects with the first error after it has authorized all others.
@@ -46,3 +32,17 @@ export function startDueScan({
   }
   return repeat(authorizeDue, { name: "due scan", everyMs: EVERY_MS, logger, onRun });
 }
+
+const EVERY_MS = 1_000;
+
+export type DueScanParts = {
+  store: Pick<Store, "authorizeDue">;
+  clock: DomainClock;
+  /** Called with the number of refunds that a transaction has authorized. */
+  onAuthorized: (refunds: number) => void;
+  /** Called with the number of due refunds that a run has left to the next one, because another transaction has locked them. */
+  onSkipped: (refunds: number) => void;
+  /** Called after each run without an error. */
+  onRun?: (name: string) => void;
+  logger: Logger;
+};

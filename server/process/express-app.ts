@@ -34,6 +34,24 @@ import { secretFormOf } from "../webhooks/sign-delivery.ts";
 import { findTargetError, type TargetPolicy } from "../webhooks/target.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
+/** The app of the published contract, with its probes and its pages. */
+export async function createApp(parts: AppParts, document?: ContractDocument): Promise<RequestListener> {
+  return assembleApp<PublishedId>(parts, {
+    document: document ?? readDocument("openapi"),
+    handlers: createHandlers(parts),
+    bodyChecks: {
+      issueRefund: checkReferences,
+      subscribeToWebhooks: checkTarget((url) => findTargetError(url, parts.targetPolicy)),
+    },
+    refuseBlocked: parts.refuseBlocked,
+    deadline: createDeadline(parts.callLimitMs),
+    ignoreUnknownQuery: true,
+    headChecks: [],
+    routers: [createProbes(parts), await createPages(parts.config)],
+    isWarm: parts.config.mode === "production",
+  });
+}
+
 export type AppParts = ProbeOptions & {
   config: Config;
   store: Store;
@@ -54,24 +72,6 @@ export type AppParts = ProbeOptions & {
   /** Milliseconds that a request to the published contract may wait for the store in all. */
   callLimitMs: number;
 };
-
-/** The app of the published contract, with its probes and its pages. */
-export async function createApp(parts: AppParts, document?: ContractDocument): Promise<RequestListener> {
-  return assembleApp<PublishedId>(parts, {
-    document: document ?? readDocument("openapi"),
-    handlers: createHandlers(parts),
-    bodyChecks: {
-      issueRefund: checkReferences,
-      subscribeToWebhooks: checkTarget((url) => findTargetError(url, parts.targetPolicy)),
-    },
-    refuseBlocked: parts.refuseBlocked,
-    deadline: createDeadline(parts.callLimitMs),
-    ignoreUnknownQuery: true,
-    headChecks: [],
-    routers: [createProbes(parts), await createPages(parts.config)],
-    isWarm: parts.config.mode === "production",
-  });
-}
 
 function publishedPaths(): string[] {
   const operations = servedOperations(readDocument("openapi"));

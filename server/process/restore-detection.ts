@@ -6,24 +6,6 @@ import type { Store } from "../storage/open-store.ts";
 import type { HighWaterMark } from "../storage/payments/high-water-mark.ts";
 import type { PaymentKey } from "../storage/payments/payment-record.ts";
 
-export type RestoreWatchParts = {
-  store: Pick<Store, "readHighWaterMark" | "findMissing" | "holdAfterRestore">;
-  /** The file that keeps the mark when this process ends; without it, the mark is lost then. */
-  file: string | undefined;
-  logger: Logger;
-};
-
-export type RestoreWatch = {
-  /** Holds all refunds if the database lacks what it had at the last call, or when the server ran last. */
-  check(): Promise<void>;
-  /** Adds a refund that this server has issued to the mark. */
-  onIssued(refund: PaymentKey): void;
-  /** Moves the mark to the position of the last payout. */
-  onPublished(position: number): Promise<void>;
-  /** Holds all refunds, because the database lacks what the payout feed should have. */
-  onLost(missing: string): Promise<void>;
-};
-
 /**
  * Notices that the database went back to an earlier state: by a restore, or a failover to a standby that lacked data. It compares
  * the data itself: PostgreSQL's timeline also changes in a failover that loses nothing, and stays the same in a database made from a
@@ -84,6 +66,24 @@ export async function startRestoreWatch({ store, file, logger }: RestoreWatchPar
     },
   };
 }
+
+export type RestoreWatchParts = {
+  store: Pick<Store, "readHighWaterMark" | "findMissing" | "holdAfterRestore">;
+  /** The file that keeps the mark when this process ends; without it, the mark is lost then. */
+  file: string | undefined;
+  logger: Logger;
+};
+
+export type RestoreWatch = {
+  /** Holds all refunds if the database lacks what it had at the last call, or when the server ran last. */
+  check(): Promise<void>;
+  /** Adds a refund that this server has issued to the mark. */
+  onIssued(refund: PaymentKey): void;
+  /** Moves the mark to the position of the last payout. */
+  onPublished(position: number): Promise<void>;
+  /** Holds all refunds, because the database lacks what the payout feed should have. */
+  onLost(missing: string): Promise<void>;
+};
 
 async function readMark(file: string): Promise<HighWaterMark | undefined> {
   try {

@@ -5,33 +5,6 @@ import type { DomainClock } from "../domain/domain-time.ts";
 import type { Store } from "../storage/open-store.ts";
 import type { OldRows } from "../storage/webhooks/retention.ts";
 
-const DAY_MS = 86_400_000;
-/** The time between two runs, in milliseconds: short, so that each run has little to remove. */
-const EVERY_MS = 60_000;
-/** Rows of a batch: on the embedded store the whole server waits for it. */
-const BATCH_SIZE = 25;
-/** After a batch, retention pauses for this many times as long as the batch took. */
-const PAUSE_FACTOR = 9;
-const MIN_PAUSE_MS = 20;
-
-export type RetentionParts = {
-  readonly store: Pick<Store, "removeOld" | "forgetSubscribers" | "forgetOldSecrets">;
-  /** Undefined: deliveries and events are kept. */
-  readonly days: number | undefined;
-  readonly clock: DomainClock;
-  readonly logger: Logger;
-  readonly everyMs?: number | undefined;
-  /** Called after each run without an error. */
-  readonly onRun?: (name: string) => void;
-};
-
-export type Retention = {
-  /** Removes what is old enough now; resolves when that is removed, or retention has stopped. */
-  run(): Promise<void>;
-  /** Waits for the batch in progress. */
-  stop(): Promise<void>;
-};
-
 /**
  * Until stopped, removes finished deliveries, their attempts, events and who subscribed, each after the configured number of days,
  * and replaced secrets of webhooks. Payments and refunds are never removed. Batches are small, with long pauses, so that refunds
@@ -82,3 +55,30 @@ export function startRetention(parts: RetentionParts): Retention {
     },
   };
 }
+
+const DAY_MS = 86_400_000;
+/** The time between two runs, in milliseconds: short, so that each run has little to remove. */
+const EVERY_MS = 60_000;
+/** Rows of a batch: on the embedded store the whole server waits for it. */
+const BATCH_SIZE = 25;
+/** After a batch, retention pauses for this many times as long as the batch took. */
+const PAUSE_FACTOR = 9;
+const MIN_PAUSE_MS = 20;
+
+export type RetentionParts = {
+  readonly store: Pick<Store, "removeOld" | "forgetSubscribers" | "forgetOldSecrets">;
+  /** Undefined: deliveries and events are kept. */
+  readonly days: number | undefined;
+  readonly clock: DomainClock;
+  readonly logger: Logger;
+  readonly everyMs?: number | undefined;
+  /** Called after each run without an error. */
+  readonly onRun?: (name: string) => void;
+};
+
+export type Retention = {
+  /** Removes what is old enough now; resolves when that is removed, or retention has stopped. */
+  run(): Promise<void>;
+  /** Waits for the batch in progress. */
+  stop(): Promise<void>;
+};

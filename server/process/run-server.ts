@@ -9,13 +9,6 @@ import { closeOnSignal } from "./shutdown-signals.ts";
 import { explainStartFailure } from "./start-failure.ts";
 import type { CreateHooks, RunningServer } from "./start-server.ts";
 
-/** A program around the server that people use at a terminal. */
-export type Wrapper = {
-  createHooks: CreateHooks;
-  /** Prints its address, and how to begin. */
-  greet(server: RunningServer, config: Config, logger: Logger): void;
-};
-
 /**
  * Runs a server until a signal stops it. Sets the exit code of the process, and prints why when it can't start.
  * @param wrap makes the program that wraps the server, from its own settings
@@ -50,3 +43,10 @@ export async function runServer(
     await log?.close();
   }
 }
+
+/** A program around the server that people use at a terminal. */
+export type Wrapper = {
+  createHooks: CreateHooks;
+  /** Prints its address, and how to begin. */
+  greet(server: RunningServer, config: Config, logger: Logger): void;
+};

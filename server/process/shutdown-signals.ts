@@ -1,5 +1,21 @@
 import type { ProcessLog } from "../observability/logger.ts";
 
+/** Closes a server at the first signal, and lets the process end. */
+export function closeOnSignal(close: () => Promise<void>, { log, print, delaySeconds }: StopOptions): void {
+  const kill = () => process.kill(process.pid, "SIGKILL");
+  onStopSignal(async (cause) => {
+    // Unreferenced, so it fires only if something in flight still keeps the process alive.
+    setTimeout(kill, delaySeconds * 1000 + STOP_LIMIT_MS).unref();
+    if (print) print(`Stopping (${cause}).\n`);
+    else log.logger.info({ cause }, "stopping");
+    await close();
+    if (print) print("Stopped.\n");
+    else log.logger.info("stopped");
+    // False when nobody reads the log: process.exit() would then hang.
+    if (!(await log.close())) kill();
+  });
+}
+
 /** Milliseconds between two checks whether the process that started this one still runs. */
 const PARENT_CHECK_MS = 500;
 
@@ -33,19 +49,3 @@ export type StopOptions = {
   /** For how long the server goes on to serve before it stops. */
   delaySeconds: number;
 };
-
-/** Closes a server at the first signal, and lets the process end. */
-export function closeOnSignal(close: () => Promise<void>, { log, print, delaySeconds }: StopOptions): void {
-  const kill = () => process.kill(process.pid, "SIGKILL");
-  onStopSignal(async (cause) => {
-    // Unreferenced, so it fires only if something in flight still keeps the process alive.
-    setTimeout(kill, delaySeconds * 1000 + STOP_LIMIT_MS).unref();
-    if (print) print(`Stopping (${cause}).\n`);
-    else log.logger.info({ cause }, "stopping");
-    await close();
-    if (print) print("Stopped.\n");
-    else log.logger.info("stopped");
-    // False when nobody reads the log: process.exit() would then hang.
-    if (!(await log.close())) kill();
-  });
-}

@@ -1,6 +1,24 @@
 import pTimeout from "p-timeout";
 import type { Logger } from "pino";
 
+/** Stops the parts that have started. Never rejects: a part that can't be stopped must not keep the others open. */
+export async function stopParts(
+  running: RunningParts,
+  { drainMs, logger }: { drainMs: number; logger: Logger },
+): Promise<void> {
+  const warn = (error: unknown) => logger.warn({ err: error }, "did not stop in order");
+  const stopStep = (step: readonly PartName[]) =>
+    Promise.all(step.map((name) => running[name]?.stop().catch(warn)));
+  const stopWork = async () => {
+    for (const step of STOP_WORK) await stopStep(step);
+  };
+  await stopStep(STOP_FIRST);
+  // Work that waits for an unresponsive database ends when its connections are closed below.
+  const limit = { milliseconds: drainMs + CUT_AFTER_MS, message: "work was still under way" };
+  await pTimeout(stopWork(), limit).catch(warn);
+  for (const step of STOP_LAST) await stopStep(step);
+}
+
 /*
  * A signal calls it: see `server/process/shutdown-signals.ts`, which also ends a process that takes too long. How requests in flight are waited for
  * is in `server/http/http-server.ts`.
@@ -24,21 +42,3 @@ const STOP_LAST = [["metrics", "probes"], ["database"]] as const;
 
 type PartName = (typeof STOP_WORK | typeof STOP_LAST | readonly [typeof STOP_FIRST])[number][number];
 export type RunningParts = { [Name in PartName]?: { stop(): Promise<void> } | undefined };
-
-/** Stops the parts that have started. Never rejects: a part that can't be stopped must not keep the others open. */
-export async function stopParts(
-  running: RunningParts,
-  { drainMs, logger }: { drainMs: number; logger: Logger },
-): Promise<void> {
-  const warn = (error: unknown) => logger.warn({ err: error }, "did not stop in order");
-  const stopStep = (step: readonly PartName[]) =>
-    Promise.all(step.map((name) => running[name]?.stop().catch(warn)));
-  const stopWork = async () => {
-    for (const step of STOP_WORK) await stopStep(step);
-  };
-  await stopStep(STOP_FIRST);
-  // Work that waits for an unresponsive database ends when its connections are closed below.
-  const limit = { milliseconds: drainMs + CUT_AFTER_MS, message: "work was still under way" };
-  await pTimeout(stopWork(), limit).catch(warn);
-  for (const step of STOP_LAST) await stopStep(step);
-}

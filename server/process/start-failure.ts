@@ -4,18 +4,6 @@ import { ConfigError } from "../config/environment.ts";
 import { DataDirError } from "../storage/database/data-folder-lock.ts";
 import { StoreStartError } from "../storage/database/start-error.ts";
 
-/** What the operator can change when a system call fails at the start, by the name of the call. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  listen: "Choose another address with HOST, PORT, PROBE_PORT or METRICS_PORT.",
-  getaddrinfo: "Choose another address with HOST or DATABASE_URL.",
-  connect: "Start the database that should listen there, or choose another one with DATABASE_URL.",
-  mkdir: "Set DATA_DIR to a folder that can be written.",
-  open: "Set DATA_DIR to a folder that can be written.",
-};
-
-/** Errors whose messages say what to do. */
-const EXPECTED = [ConfigError, DataDirError, StoreStartError];
-
 /**
  * Why a server can't start: one or two sentences for a wrong setting or a failed system call, and the stack for anything
  * else.
@@ -34,6 +22,18 @@ export function explainStartFailure(error: unknown, config: Config | undefined):
   const remedy = REMEDIES[String(syscall)];
   return remedy ? `${error.message}. ${remedy}` : (error.stack ?? error.message);
 }
+
+/** What the operator can change when a system call fails at the start, by the name of the call. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  listen: "Choose another address with HOST, PORT, PROBE_PORT or METRICS_PORT.",
+  getaddrinfo: "Choose another address with HOST or DATABASE_URL.",
+  connect: "Start the database that should listen there, or choose another one with DATABASE_URL.",
+  mkdir: "Set DATA_DIR to a folder that can be written.",
+  open: "Set DATA_DIR to a folder that can be written.",
+};
+
+/** Errors whose messages say what to do. */
+const EXPECTED = [ConfigError, DataDirError, StoreStartError];
 
 function explainTakenPort(port: number, { host, probePort, metricsPort }: Config): string {
   const settings = { PROBE_PORT: probePort, METRICS_PORT: metricsPort };

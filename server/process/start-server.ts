@@ -20,6 +20,27 @@ import { type AppParts, createApp } from "./express-app.ts";
 import { startRestoreWatch } from "./restore-detection.ts";
 import { type RunningParts, stopParts } from "./shutdown.ts";
 
+/** Starts the parts of a server one after the other. Rejects when one can't start, after stopping those that had started. */
+export async function startServer(
+  config: Config,
+  options: StartOptions,
+  createHooks?: CreateHooks,
+): Promise<RunningServer> {
+  const settings = { ...DEFAULTS, ...options };
+  const running: RunningParts = {};
+  let stopped: Promise<void> | undefined;
+  const close = () => {
+    stopped ??= stopParts(running, settings);
+    return stopped;
+  };
+  try {
+    return { ...(await startParts(config, settings, running, createHooks)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
 export type StartOptions = {
   logger: Logger;
   /** Real time instead of the database's, for tests. */
@@ -91,27 +112,6 @@ const DEFAULTS = {
 };
 
 type Settings = StartOptions & typeof DEFAULTS;
-
-/** Starts the parts of a server one after the other. Rejects when one can't start, after stopping those that had started. */
-export async function startServer(
-  config: Config,
-  options: StartOptions,
-  createHooks?: CreateHooks,
-): Promise<RunningServer> {
-  const settings = { ...DEFAULTS, ...options };
-  const running: RunningParts = {};
-  let stopped: Promise<void> | undefined;
-  const close = () => {
-    stopped ??= stopParts(running, settings);
-    return stopped;
-  };
-  try {
-    return { ...(await startParts(config, settings, running, createHooks)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
 
 /** Adds each part to `running` as soon as it has started. */
 async function startParts(

@@ -4,6 +4,22 @@ import express, { type RequestHandler, type Response, type Router } from "expres
 import { ProblemError } from "../contract/problem.ts";
 import type { AdaptText } from "../http/pages.ts";
 
+/** Serves the built console. File names change with the content, so that a browser may cache everything but the page itself. */
+export function createConsolePage(): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  const setHeaders = (response: Response, path: string) => {
+    const keep = path.endsWith(".html") ? "no-store" : "public, max-age=31536000, immutable";
+    response.set({ "Content-Security-Policy": POLICY, "Cache-Control": keep });
+  };
+  if (!existsSync(`${DIST}index.html`)) router.get(["/console", "/console/"], consoleMissing);
+  router.get("/console", (_request, response) => {
+    setHeaders(response, "index.html");
+    response.sendFile("index.html", { root: DIST, cacheControl: false }); // npx installs below ~/.npm, and Express hides dot folders
+  });
+  router.use("/console", express.static(DIST, { setHeaders, cacheControl: false, redirect: false }));
+  return router;
+}
+
 const DIST = fileURLToPath(new URL("console/dist/", import.meta.url));
 
 /**
@@ -20,22 +36,6 @@ const POLICY = [
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
 ].join("; ");
-
-/** Serves the built console. File names change with the content, so that a browser may cache everything but the page itself. */
-export function createConsolePage(): Router {
-  const router = express.Router({ caseSensitive: true, strict: true });
-  const setHeaders = (response: Response, path: string) => {
-    const keep = path.endsWith(".html") ? "no-store" : "public, max-age=31536000, immutable";
-    response.set({ "Content-Security-Policy": POLICY, "Cache-Control": keep });
-  };
-  if (!existsSync(`${DIST}index.html`)) router.get(["/console", "/console/"], consoleMissing);
-  router.get("/console", (_request, response) => {
-    setHeaders(response, "index.html");
-    response.sendFile("index.html", { root: DIST, cacheControl: false }); // npx installs below ~/.npm, and Express hides dot folders
-  });
-  router.use("/console", express.static(DIST, { setHeaders, cacheControl: false, redirect: false }));
-  return router;
-}
 
 const consoleMissing: RequestHandler = () => {
   throw new ProblemError("NOT_FOUND", {

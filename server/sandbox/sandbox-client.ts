@@ -1,42 +1,6 @@
 import createClient from "openapi-fetch";
 import type { components, operations, paths } from "../../openapi/generated/sandbox-types.ts";
 
-/** The access tokens of every sandbox's merchants, `acme` and `globex`. */
-export const ACCESS_TOKEN = "sandbox_acme";
-export const OTHER_ACCESS_TOKEN = "sandbox_globex";
-
-type Schemas = components["schemas"];
-type Id = keyof operations;
-type Content<Holder> = Holder extends { content: { "application/json": infer Body } } ? Body : undefined;
-type Responses<Of extends Id> = operations[Of]["responses"];
-
-/** What a call resolves with: the body of its success, as the sandbox's contract describes it. */
-export type Result<Of extends Id> = Content<Responses<Of>[keyof Responses<Of> & (200 | 201 | 202 | 204)]>;
-/** The body that a call sends. */
-export type RequestBody<Of extends Id> = Content<NonNullable<operations[Of]["requestBody"]>>;
-/** The query of a list, such as `{ limit: 10, cursor }`. */
-export type Query<Of extends Id> = NonNullable<operations[Of]["parameters"]["query"]>;
-
-const POLL_MS = 25;
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** The sandbox refused a call; the problem says why, as the contract describes it. */
-export class SandboxCallError extends Error {
-  override readonly name = "SandboxCallError";
-  /** Such as 400. */
-  readonly status: number;
-  /** Such as `{ errorDetails: { errorCode: "INVALID_REQUEST", … }, violations: […], … }`. */
-  readonly problem: Schemas["Problem"] & Partial<Pick<Schemas["InvalidRequestProblem"], "violations">>;
-
-  constructor(status: number, problem: SandboxCallError["problem"]) {
-    const violations = problem.violations ?? [];
-    const details = violations.map(({ pointer, message }) => `${pointer || "/"} ${message}`);
-    super([`${status} ${problem.detail}`, ...details].join("\n"));
-    this.status = status;
-    this.problem = problem;
-  }
-}
-
 /**
  * Creates every call of the sandbox's contract for the bearer of an access token. Each resolves with the body of the response, and
  * rejects with a {@link SandboxCallError} when the sandbox refuses it.
@@ -164,6 +128,42 @@ export function createCalls(baseUrl: string, accessToken: string, send: typeof f
     /** Restores the data of the start, but not the clock. */
     reset: (): Promise<Result<"resetSandbox">> => resultOf(http.POST("/sandbox/reset")),
   };
+}
+
+/** The access tokens of every sandbox's merchants, `acme` and `globex`. */
+export const ACCESS_TOKEN = "sandbox_acme";
+export const OTHER_ACCESS_TOKEN = "sandbox_globex";
+
+type Schemas = components["schemas"];
+type Id = keyof operations;
+type Content<Holder> = Holder extends { content: { "application/json": infer Body } } ? Body : undefined;
+type Responses<Of extends Id> = operations[Of]["responses"];
+
+/** What a call resolves with: the body of its success, as the sandbox's contract describes it. */
+export type Result<Of extends Id> = Content<Responses<Of>[keyof Responses<Of> & (200 | 201 | 202 | 204)]>;
+/** The body that a call sends. */
+export type RequestBody<Of extends Id> = Content<NonNullable<operations[Of]["requestBody"]>>;
+/** The query of a list, such as `{ limit: 10, cursor }`. */
+export type Query<Of extends Id> = NonNullable<operations[Of]["parameters"]["query"]>;
+
+const POLL_MS = 25;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The sandbox refused a call; the problem says why, as the contract describes it. */
+export class SandboxCallError extends Error {
+  override readonly name = "SandboxCallError";
+  /** Such as 400. */
+  readonly status: number;
+  /** Such as `{ errorDetails: { errorCode: "INVALID_REQUEST", … }, violations: […], … }`. */
+  readonly problem: Schemas["Problem"] & Partial<Pick<Schemas["InvalidRequestProblem"], "violations">>;
+
+  constructor(status: number, problem: SandboxCallError["problem"]) {
+    const violations = problem.violations ?? [];
+    const details = violations.map(({ pointer, message }) => `${pointer || "/"} ${message}`);
+    super([`${status} ${problem.detail}`, ...details].join("\n"));
+    this.status = status;
+    this.problem = problem;
+  }
 }
 
 /** Every call of the sandbox's contract, by subject. */

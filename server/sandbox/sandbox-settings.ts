@@ -1,6 +1,16 @@
 import { randomInt } from "node:crypto";
 import { ConfigError, type Environment, isPackaged } from "../config/environment.ts";
 
+/** The settings in an environment: those with the prefix, and in a clone those without. Throws {@link ConfigError}. */
+export function readOwnEnvironment(env: Environment): Environment {
+  const own = Object.entries(env).filter(([name]) => name.startsWith(PREFIX));
+  const named = own.map(([name, value]) => [name.slice(PREFIX.length), value] as const);
+  const unknown = named.find(([name]) => ![...SETTINGS, ...OF_COMMANDS].includes(name));
+  if (unknown)
+    throw new ConfigError(`${PREFIX}${unknown[0]} is no setting of the sandbox: ${SETTINGS.join(", ")}.`);
+  return { ...(isPackaged ? {} : env), ...Object.fromEntries(named) };
+}
+
 /** The prefix of our settings in a merchant's project, where PORT or DATABASE_URL belong to the merchant's own programs. */
 const PREFIX = "REFUNDS_SANDBOX_";
 
@@ -14,16 +24,6 @@ const OF_COMMANDS = ["URL", "TOKEN", "EVENTS", "TOKENS", "SECRET", "BAD_DAY"];
 
 /** How people name a setting: `PORT` in a clone, `REFUNDS_SANDBOX_PORT` for the package. */
 export const settingName = (name: string): string => (isPackaged ? PREFIX + name : name);
-
-/** The settings in an environment: those with the prefix, and in a clone those without. Throws {@link ConfigError}. */
-export function readOwnEnvironment(env: Environment): Environment {
-  const own = Object.entries(env).filter(([name]) => name.startsWith(PREFIX));
-  const named = own.map(([name, value]) => [name.slice(PREFIX.length), value] as const);
-  const unknown = named.find(([name]) => ![...SETTINGS, ...OF_COMMANDS].includes(name));
-  if (unknown)
-    throw new ConfigError(`${PREFIX}${unknown[0]} is no setting of the sandbox: ${SETTINGS.join(", ")}.`);
-  return { ...(isPackaged ? {} : env), ...Object.fromEntries(named) };
-}
 
 /** A message of the server, with the settings as the sandbox's own environment names them. */
 export function nameSettings(message: string): string {

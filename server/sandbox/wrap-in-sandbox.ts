@@ -32,23 +32,6 @@ import { createTomorrow } from "./features/tomorrow.ts";
 import { webhookHandlers } from "./features/webhook-handlers.ts";
 import { createInbox } from "./features/webhook-inbox.ts";
 
-const TOKEN_BYTES = 24;
-
-/** The paths that the core serves; the sandbox serves all others. */
-const OF_THE_CORE = /^\/(v1\/|(healthz|readyz)(\?|$))/;
-
-/** What a program that starts a sandbox chooses, besides the settings of its environment. */
-export type SandboxShape = {
-  /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
-  readonly tomorrowSeed?: number | undefined;
-  /** Further merchants, `worker1` and so on, for tests that run at the same time. */
-  readonly workers?: number;
-  /** Whether every merchant plays a later version. */
-  readonly isTomorrow?: boolean;
-  readonly badDay?: BadDay | undefined;
-  readonly watch?: Watch;
-};
-
 /** Fills the store, and wraps the server with all that is the sandbox's own, which is kept in memory. */
 export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Hooks> {
   const { tomorrowSeed, workers = 0, watch } = shape;
@@ -137,6 +120,23 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
     step(request, response, () => {});
   }
 }
+
+const TOKEN_BYTES = 24;
+
+/** The paths that the core serves; the sandbox serves all others. */
+const OF_THE_CORE = /^\/(v1\/|(healthz|readyz)(\?|$))/;
+
+/** What a program that starts a sandbox chooses, besides the settings of its environment. */
+export type SandboxShape = {
+  /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
+  readonly tomorrowSeed?: number | undefined;
+  /** Further merchants, `worker1` and so on, for tests that run at the same time. */
+  readonly workers?: number;
+  /** Whether every merchant plays a later version. */
+  readonly isTomorrow?: boolean;
+  readonly badDay?: BadDay | undefined;
+  readonly watch?: Watch;
+};
 
 /** Inserts the payments and then the access tokens of the merchants that have none: a second start has nothing to insert. */
 async function seed(

@@ -2,20 +2,6 @@ import { sql } from "kysely";
 import type { Db } from "./database/tables.ts";
 import { isHeld } from "./payments/holds.ts";
 
-/** Work that waits, for the metrics. */
-export type Backlog = {
-  /** `inProgress`: claimed by some server. */
-  readonly deliveries: { readonly due: number; readonly later: number; readonly inProgress: number };
-  /** Live subscriptions, by how their receivers responded last. */
-  readonly subscriptions: { readonly responding: number; readonly silent: number; readonly unproven: number };
-  /** For how long the oldest due delivery that is not in progress has been due; 0 when none is. */
-  readonly oldestDeliverySeconds: number;
-  /** The same for refunds that wait to be authorized. */
-  readonly oldestRefundSeconds: number;
-};
-
-type BacklogRow = Backlog & { waiting: Backlog["deliveries"]; live: Backlog["subscriptions"] };
-
 /** Counts the work that waits at `now` (domain time, D30). It reads only unfinished rows and live subscriptions, through partial indexes. */
 export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
   // A time that is infinite, as a stolen password could write it, can't be subtracted before PostgreSQL 17.
@@ -42,6 +28,20 @@ export async function readBacklog(db: Db, now: Date): Promise<Backlog> {
   const { waiting: deliveries, live: subscriptions, ...ages } = row; // names of tables would become those of a shard
   return { ...ages, deliveries, subscriptions };
 }
+
+/** Work that waits, for the metrics. */
+export type Backlog = {
+  /** `inProgress`: claimed by some server. */
+  readonly deliveries: { readonly due: number; readonly later: number; readonly inProgress: number };
+  /** Live subscriptions, by how their receivers responded last. */
+  readonly subscriptions: { readonly responding: number; readonly silent: number; readonly unproven: number };
+  /** For how long the oldest due delivery that is not in progress has been due; 0 when none is. */
+  readonly oldestDeliverySeconds: number;
+  /** The same for refunds that wait to be authorized. */
+  readonly oldestRefundSeconds: number;
+};
+
+type BacklogRow = Backlog & { waiting: Backlog["deliveries"]; live: Backlog["subscriptions"] };
 
 type DueCount = { readonly refunds: number; readonly deliveries: number };
 

@@ -11,14 +11,6 @@ import { type Acts, type Batches, bindActs, createBatches, type StoreParts } fro
 import type { EncryptionKeys } from "./webhooks/secrets.ts";
 import { openEncryptionKeys } from "./webhooks/secrets.ts";
 
-/** What a server does with its database. Each of its parts declares which of these functions it uses. */
-export type Store = Acts &
-  Batches &
-  Pick<StoreParts, "listen" | "close"> & {
-    /** As `authorizeDue` in `authorize-due-refunds.ts`. */
-    authorizeDue(now: Date, options?: DueOptions): Promise<DueRun>;
-  };
-
 export async function openStore(database: Database): Promise<Store> {
   const plainActs = bindActs(database);
   const { listen } = database.connection;
@@ -28,6 +20,14 @@ export async function openStore(database: Database): Promise<Store> {
     : plain;
   return { ...acts, ...batches, ...parts, authorizeDue: (now, options) => authorizeDue(acts, now, options) };
 }
+
+/** What a server does with its database. Each of its parts declares which of these functions it uses. */
+export type Store = Acts &
+  Batches &
+  Pick<StoreParts, "listen" | "close"> & {
+    /** As `authorizeDue` in `authorize-due-refunds.ts`. */
+    authorizeDue(now: Date, options?: DueOptions): Promise<DueRun>;
+  };
 
 /** The store's functions, the domain's clock, and the keys of the secrets in the store. */
 export type PreparedStore = { store: Store; clock: DomainClock; encryptionKeys: EncryptionKeys };

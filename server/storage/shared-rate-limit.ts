@@ -1,9 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "./database/tables.ts";
 
-/** The servers whose unreported calls a bucket remembers; each lets through a tenth of a second's calls, or one. */
-const MAX_SERVERS = 80;
-
 /**
  * Takes calls from a merchant's token bucket (D27), by the database's clock, because the clocks of servers may differ. The
  * bucket is stored as the instant at which it is full again. Every call moves that instant further away, but never further than a
@@ -25,3 +22,6 @@ export async function reportCalls(
     returning extract(epoch from full_at - clock_timestamp())::float8 * 1000 as full_in_ms`.execute(db);
   return Math.max(0, rows[0]?.full_in_ms ?? 0);
 }
+
+/** The servers whose unreported calls a bucket remembers; each lets through a tenth of a second's calls, or one. */
+const MAX_SERVERS = 80;

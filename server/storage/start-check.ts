@@ -6,24 +6,6 @@ import { isUnavailable } from "./database/unavailable.ts";
 import { loadOriginals, saveRefunds } from "./payments/save-refunds.ts";
 import { insertFixtures } from "./sandbox-data.ts";
 
-export type Mode = "sandbox" | "production";
-
-/**
- * The mode in which a database is used. The first server that starts on it decides it forever, because a sandbox's clock and
- * public tokens must never meet real payments.
- */
-export async function claimMode(db: Db, mode: Mode): Promise<Mode> {
-  await sql`insert into deployment (mode) values (${mode}) on conflict (single_row) do nothing`.execute(db);
-  const { rows } = await sql<{ mode: Mode }>`select mode from deployment`.execute(db);
-  return rows[0]?.mode ?? mode;
-}
-
-/** Texts that only a database in UTF-8 can store. */
-const ANY_TEXT = "日本 😀";
-/** No access token has this merchant. */
-const MERCHANT = "the check of the start";
-const DECISION = { paymentStatus: "AUTHORIZED" } as const;
-
 /**
  * Issues a refund by the statements of calls, then tries one that the database must refuse, and rolls both back: the settings of a
  * database can change what statements mean, and can switch off triggers that exist.
@@ -48,6 +30,24 @@ export async function tryRefund(db: Db): Promise<void> {
       .catch(() => {});
   }
 }
+
+export type Mode = "sandbox" | "production";
+
+/**
+ * The mode in which a database is used. The first server that starts on it decides it forever, because a sandbox's clock and
+ * public tokens must never meet real payments.
+ */
+export async function claimMode(db: Db, mode: Mode): Promise<Mode> {
+  await sql`insert into deployment (mode) values (${mode}) on conflict (single_row) do nothing`.execute(db);
+  const { rows } = await sql<{ mode: Mode }>`select mode from deployment`.execute(db);
+  return rows[0]?.mode ?? mode;
+}
+
+/** Texts that only a database in UTF-8 can store. */
+const ANY_TEXT = "日本 😀";
+/** No access token has this merchant. */
+const MERCHANT = "the check of the start";
+const DECISION = { paymentStatus: "AUTHORIZED" } as const;
 
 /** Returns whether the user of the database may try it: a role that may only add refunds can't make the payment for it. */
 async function issueWithin(db: Db): Promise<boolean> {

@@ -9,6 +9,32 @@ import {
   type WebhookSecrets,
 } from "./verify.ts";
 
+/** @throws TypeError when `secretKey` is missing: immediately, not with the first delivery */
+export function createRespond(options: WebhookHandlerOptions): RespondToWebhook {
+  const { secretKey, onError } = options;
+  const verify = createVerify(secretKey);
+  // An error of `onError` is printed: otherwise anybody could end the process by posting to the receiver.
+  const report = async (error: unknown) => (onError ? onError(error) : console.error(error));
+  const refuse = (error: unknown, response: WebhookResponse): WebhookResponse => {
+    report(error).catch(console.error);
+    return response;
+  };
+  return async (headers, readBody) => {
+    let delivery: VerifiedDelivery;
+    try {
+      delivery = verify(await readBody(), headers, options);
+    } catch (error) {
+      return refuse(error, toErrorResponse(error));
+    }
+    try {
+      await handle(options, delivery);
+      return { status: 204 };
+    } catch (error) {
+      return refuse(error, { status: 500 });
+    }
+  };
+}
+
 /** Called with an event. The id is the same on every attempt to deliver it. */
 export type EventHandler<Event> = (event: Event, webhookId: string) => unknown;
 
@@ -56,32 +82,6 @@ export type RespondToWebhook = (
   headers: WebhookHeaders,
   readBody: () => Promise<string | Uint8Array>,
 ) => Promise<WebhookResponse>;
-
-/** @throws TypeError when `secretKey` is missing: immediately, not with the first delivery */
-export function createRespond(options: WebhookHandlerOptions): RespondToWebhook {
-  const { secretKey, onError } = options;
-  const verify = createVerify(secretKey);
-  // An error of `onError` is printed: otherwise anybody could end the process by posting to the receiver.
-  const report = async (error: unknown) => (onError ? onError(error) : console.error(error));
-  const refuse = (error: unknown, response: WebhookResponse): WebhookResponse => {
-    report(error).catch(console.error);
-    return response;
-  };
-  return async (headers, readBody) => {
-    let delivery: VerifiedDelivery;
-    try {
-      delivery = verify(await readBody(), headers, options);
-    } catch (error) {
-      return refuse(error, toErrorResponse(error));
-    }
-    try {
-      await handle(options, delivery);
-      return { status: 204 };
-    } catch (error) {
-      return refuse(error, { status: 500 });
-    }
-  };
-}
 
 function handle(options: WebhookHandlerOptions, { event, webhookId }: VerifiedDelivery): unknown {
   if (!options.onUnknownEvent) return options.onEvent(event, webhookId);

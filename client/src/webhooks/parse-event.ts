@@ -2,6 +2,16 @@ import type { webhooks } from "../../../openapi/generated/types.ts";
 import { EVENT_NAMES } from "../../../openapi/generated/values.ts";
 import { isObject, parseJson } from "../json.ts";
 
+/** Reads the body of a delivery; undefined when it is not an event. */
+export function parseEvent(body: string): WebhookEvent | undefined {
+  const event = parseJson(body);
+  if (!isEvent(event)) return undefined;
+  // The signature guarantees the fields that the contract gives an event of this name.
+  if (EVENT_NAMES.some((name) => name === event.type)) return event as unknown as WebhookEvent;
+  const { type: name, timestamp, sequence, data } = event;
+  return { type: "unknown", name, timestamp, sequence, data };
+}
+
 /** The events that the contract describes. */
 export type WebhookEventName = keyof webhooks;
 
@@ -26,16 +36,6 @@ export type KnownWebhookEvent = { [Name in WebhookEventName]: WebhookEventOf<Nam
 
 /** Any event. */
 export type WebhookEvent = KnownWebhookEvent | UnknownWebhookEvent;
-
-/** Reads the body of a delivery; undefined when it is not an event. */
-export function parseEvent(body: string): WebhookEvent | undefined {
-  const event = parseJson(body);
-  if (!isEvent(event)) return undefined;
-  // The signature guarantees the fields that the contract gives an event of this name.
-  if (EVENT_NAMES.some((name) => name === event.type)) return event as unknown as WebhookEvent;
-  const { type: name, timestamp, sequence, data } = event;
-  return { type: "unknown", name, timestamp, sequence, data };
-}
 
 type UnverifiedEvent = { type: string; timestamp: string; sequence: number; data: Record<string, unknown> };
 

@@ -1,20 +1,6 @@
 import sha256 from "fast-sha256";
 import type { KnownWebhookEvent } from "./parse-event.ts";
 
-export type SignOptions = {
-  /** The same on each attempt of one delivery; a new one by default. */
-  webhookId?: string;
-  /** The time of the attempt; now by default. */
-  now?: () => Date;
-};
-
-/** A delivery as the service sends it, in the form of the second argument of `fetch` or `new Request`. */
-export type SignedDelivery = {
-  method: "POST";
-  body: string;
-  headers: Record<"content-type" | "webhook-id" | "webhook-timestamp" | "webhook-signature", string>;
-};
-
 /**
  * Creates a delivery for tests of a receiver, signed as the service signs.
  * @param content the event, or a string that is signed unchanged, such as an event of a later version or an invalid body
@@ -41,6 +27,20 @@ export function signWebhook(
     },
   };
 }
+
+export type SignOptions = {
+  /** The same on each attempt of one delivery; a new one by default. */
+  webhookId?: string;
+  /** The time of the attempt; now by default. */
+  now?: () => Date;
+};
+
+/** A delivery as the service sends it, in the form of the second argument of `fetch` or `new Request`. */
+export type SignedDelivery = {
+  method: "POST";
+  body: string;
+  headers: Record<"content-type" | "webhook-id" | "webhook-timestamp" | "webhook-signature", string>;
+};
 
 /** The data that a signature covers. */
 export type SignedContent = {

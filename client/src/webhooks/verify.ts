@@ -3,6 +3,22 @@ import { parseEvent, type WebhookEvent } from "./parse-event.ts";
 import { createSign, type SignedContent } from "./sign.ts";
 import { type WebhookRefusal, WebhookVerificationError } from "./verification-error.ts";
 
+/**
+ * Verifies that a delivery comes from the service, unchanged, and that its time is within five minutes of this clock.
+ * @param rawBody the body exactly as received, before anything parsed it
+ * @param secretKey the `secretKey` of the subscription, or several, any of which may have signed the delivery
+ * @throws WebhookVerificationError when the verification fails; `reason` says why
+ * @throws TypeError when `rawBody` is neither a string nor bytes, or `secretKey` is missing
+ */
+export function verifyWebhook(
+  rawBody: string | Uint8Array,
+  headers: WebhookHeaders,
+  secretKey: WebhookSecrets,
+  options: VerifyOptions = {},
+): WebhookEvent {
+  return createVerify(secretKey)(rawBody, headers, options).event;
+}
+
 /** The `secretKey` of a subscription, or several keys: while one replaces another, or for several subscriptions. */
 export type WebhookSecrets = string | readonly string[];
 
@@ -22,22 +38,6 @@ export type VerifiedDelivery = {
 
 /** Seconds by which the time of an attempt may differ from our clock, in either direction. */
 const TOLERANCE_SECONDS = 300;
-
-/**
- * Verifies that a delivery comes from the service, unchanged, and that its time is within five minutes of this clock.
- * @param rawBody the body exactly as received, before anything parsed it
- * @param secretKey the `secretKey` of the subscription, or several, any of which may have signed the delivery
- * @throws WebhookVerificationError when the verification fails; `reason` says why
- * @throws TypeError when `rawBody` is neither a string nor bytes, or `secretKey` is missing
- */
-export function verifyWebhook(
-  rawBody: string | Uint8Array,
-  headers: WebhookHeaders,
-  secretKey: WebhookSecrets,
-  options: VerifyOptions = {},
-): WebhookEvent {
-  return createVerify(secretKey)(rawBody, headers, options).event;
-}
 
 /** Verifies one delivery, as `verifyWebhook` does. */
 export type Verify = (

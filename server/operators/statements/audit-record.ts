@@ -3,6 +3,17 @@ import { type RawBuilder, sql } from "kysely";
 import { waitForLock } from "../../storage/database/advisory-locks.ts";
 import type { Db } from "../../storage/database/tables.ts";
 
+/** Adds a row to the record of what operators did. No row of it is ever changed or removed. */
+export async function recordAdminAction(db: Db, action: AdminAction): Promise<RecordedAction> {
+  const { runId, note, command, outcome } = action;
+  const { rows } = await sql<RecordedAction>`
+    select operator, head from record_admin_action(${runId}::uuid, ${note}::text, ${[...command]}::text[], ${outcome}::text,
+      null::json)`.execute(db);
+  const [recorded] = rows;
+  if (!recorded) throw new Error("the record of admin actions returned no row");
+  return recorded;
+}
+
 /** A row about a run of an admin command, which writes one when it begins, and one when it has ended. */
 export type AdminAction = {
   /** The same in both rows. */
@@ -21,17 +32,6 @@ export type RecordedAction = {
   /** The head of the chain: the row's number and hash, such as `12:9f86d081…`. */
   readonly head: string;
 };
-
-/** Adds a row to the record of what operators did. No row of it is ever changed or removed. */
-export async function recordAdminAction(db: Db, action: AdminAction): Promise<RecordedAction> {
-  const { runId, note, command, outcome } = action;
-  const { rows } = await sql<RecordedAction>`
-    select operator, head from record_admin_action(${runId}::uuid, ${note}::text, ${[...command]}::text[], ${outcome}::text,
-      null::json)`.execute(db);
-  const [recorded] = rows;
-  if (!recorded) throw new Error("the record of admin actions returned no row");
-  return recorded;
-}
 
 /** What a row says, as the function in the database wrote it. */
 export type RecordEntry = Omit<AdminAction, "command"> & {

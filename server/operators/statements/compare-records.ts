@@ -6,6 +6,32 @@ import type { Db } from "../../storage/database/tables.ts";
 import { isByHand } from "./audit-record.ts";
 import { firstIdAt } from "./role-rights.ts";
 
+/**
+ * The differences among the records of a range, by one statement for each comparison: what a server writes meanwhile is seen whole
+ * or not at all.
+ * @param eventsSince older events may have been removed
+ * @param plain whether the tables aren't distributed, so that they can be joined with those of the coordinator
+ */
+export async function findDifferences(
+  db: Db,
+  table: CheckedTable,
+  { eventsSince, plain, ...range }: IdRange & { readonly eventsSince: Date; readonly plain: boolean },
+): Promise<Difference[]> {
+  const comparisons =
+    table === "payments"
+      ? [
+          compareSums(range),
+          compareOriginals(range),
+          compareHistories(range),
+          compareEvents(range, eventsSince),
+          ...(plain ? [compareFanOut(range, eventsSince), comparePayouts(range), compareRecord(range)] : []),
+        ]
+      : [compareDeliveries(range)];
+  const found = plain && table === "payments" ? await compareWaits(db, range) : [];
+  for (const comparison of comparisons) found.push(...(await comparison.execute(db)).rows);
+  return found;
+}
+
 /** A value of a record that contradicts others. */
 export type Difference = {
   readonly merchant: string;
@@ -50,32 +76,6 @@ export async function findRange(
 
 export function isIn({ after, upTo }: IdRange, id: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(${id} > ${after} ${upTo === undefined ? sql`` : sql`and ${id} <= ${upTo}`})`;
-}
-
-/**
- * The differences among the records of a range, by one statement for each comparison: what a server writes meanwhile is seen whole
- * or not at all.
- * @param eventsSince older events may have been removed
- * @param plain whether the tables aren't distributed, so that they can be joined with those of the coordinator
- */
-export async function findDifferences(
-  db: Db,
-  table: CheckedTable,
-  { eventsSince, plain, ...range }: IdRange & { readonly eventsSince: Date; readonly plain: boolean },
-): Promise<Difference[]> {
-  const comparisons =
-    table === "payments"
-      ? [
-          compareSums(range),
-          compareOriginals(range),
-          compareHistories(range),
-          compareEvents(range, eventsSince),
-          ...(plain ? [compareFanOut(range, eventsSince), comparePayouts(range), compareRecord(range)] : []),
-        ]
-      : [compareDeliveries(range)];
-  const found = plain && table === "payments" ? await compareWaits(db, range) : [];
-  for (const comparison of comparisons) found.push(...(await comparison.execute(db)).rows);
-  return found;
 }
 
 function compareSums(range: IdRange): RawBuilder<Difference> {

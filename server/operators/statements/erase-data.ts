@@ -4,6 +4,20 @@ import type { Db } from "../../storage/database/tables.ts";
 import { CUSTOMER_TEXTS } from "../../storage/payments/payment-record.ts";
 import { isForgettable } from "../../storage/webhooks/retention.ts";
 
+/** Erases what a page of a merchant's records has of a kind. */
+export async function erase(db: Db, kind: ErasedKind, part: MerchantPart): Promise<ErasedPart> {
+  const { table, id, which, change } = ERASURES[kind](part);
+  const { rows } = await sql<{ erased: number; read: number; last: string | null }>`
+    with batch as materialized (
+      select ${sql.ref(id)} as id, merchant from ${sql.table(table)}
+      where ${which} and ${sql.ref(id)} > ${part.after} order by ${sql.ref(id)} limit ${part.atMost}
+    ), erased as (${change} and merchant = ${part.merchant} returning 1)
+    select (select count(*)::integer from erased) as erased, count(*)::integer as read, max(id) as last
+    from batch`.execute(db);
+  const { erased = 0, read = 0, last } = rows[0] ?? {};
+  return { erased, kept: read - erased, last: last ?? undefined };
+}
+
 export type MerchantPart = {
   readonly merchant: string;
   /**
@@ -81,20 +95,6 @@ const ERASURES = {
 
 export type ErasedKind = keyof typeof ERASURES;
 export const ERASED_KINDS = Object.keys(ERASURES) as readonly ErasedKind[];
-
-/** Erases what a page of a merchant's records has of a kind. */
-export async function erase(db: Db, kind: ErasedKind, part: MerchantPart): Promise<ErasedPart> {
-  const { table, id, which, change } = ERASURES[kind](part);
-  const { rows } = await sql<{ erased: number; read: number; last: string | null }>`
-    with batch as materialized (
-      select ${sql.ref(id)} as id, merchant from ${sql.table(table)}
-      where ${which} and ${sql.ref(id)} > ${part.after} order by ${sql.ref(id)} limit ${part.atMost}
-    ), erased as (${change} and merchant = ${part.merchant} returning 1)
-    select (select count(*)::integer from erased) as erased, count(*)::integer as read, max(id) as last
-    from batch`.execute(db);
-  const { erased = 0, read = 0, last } = rows[0] ?? {};
-  return { erased, kept: read - erased, last: last ?? undefined };
-}
 
 /** Notes that a merchant's events before a time are erased, so that nobody takes them for lost. */
 export async function recordErasure(db: Db, { merchant, before }: Pick<MerchantPart, "merchant" | "before">) {

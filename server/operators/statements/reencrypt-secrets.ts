@@ -2,21 +2,6 @@ import { sql } from "kysely";
 import type { Db } from "../../storage/database/tables.ts";
 import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
 
-const PAGE = 500;
-
-/** In this order: a secret that is replaced meanwhile moves on to the column that is read later. */
-const SECRET_COLUMNS = ["secret_ciphertext", "old_secret_ciphertext"] as const;
-
-type StoredSecret = { subscriptionKey: string; merchant: string; secret: Uint8Array };
-
-export type Rotation = {
-  readonly seen: number;
-  /** Of these, encrypted again with the first key. */
-  readonly rotated: number;
-  /** Keys of the subscriptions whose secret none of the keys decrypts. */
-  readonly unreadable: readonly string[];
-};
-
 /**
  * Encrypts with the first key every secret that another key has encrypted. Interrupted and run again, it continues. Secrets that
  * servers write meanwhile are not overwritten.
@@ -49,3 +34,18 @@ export async function rotateSecrets(db: Db, keys: EncryptionKeys): Promise<Rotat
   }
   return { seen, rotated, unreadable };
 }
+
+const PAGE = 500;
+
+/** In this order: a secret that is replaced meanwhile moves on to the column that is read later. */
+const SECRET_COLUMNS = ["secret_ciphertext", "old_secret_ciphertext"] as const;
+
+type StoredSecret = { subscriptionKey: string; merchant: string; secret: Uint8Array };
+
+export type Rotation = {
+  readonly seen: number;
+  /** Of these, encrypted again with the first key. */
+  readonly rotated: number;
+  /** Keys of the subscriptions whose secret none of the keys decrypts. */
+  readonly unreadable: readonly string[];
+};

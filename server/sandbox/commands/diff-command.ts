@@ -4,14 +4,6 @@ import { LEVELS, type Level } from "../../../openapi/diff/law.ts";
 import { isNode, type Node } from "../../../openapi/document/document-node.ts";
 import { defineProgram } from "../../process/command-line.ts";
 
-/** A server may accept a call and never respond. */
-const RESPONSE_MS = 10_000;
-
-/** One of the two contracts can't be read; the message says what to do. */
-class NoContractError extends Error {
-  override readonly name = "NoContractError";
-}
-
 /** Defines the command that prints what has changed between a saved contract and that of a running sandbox or service. */
 export function defineDiff() {
   return defineProgram(
@@ -34,6 +26,14 @@ export function defineDiff() {
       "\nmajor: breaks programs that follow the contract. minor: something new. patch: wording and examples.",
     )
     .action(printDiff);
+}
+
+/** A server may accept a call and never respond. */
+const RESPONSE_MS = 10_000;
+
+/** One of the two contracts can't be read; the message says what to do. */
+class NoContractError extends Error {
+  override readonly name = "NoContractError";
 }
 
 /** Exits with 1 when a change is as severe as asked, and with 2 when the contracts can't be compared. */

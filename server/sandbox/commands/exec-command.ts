@@ -21,6 +21,31 @@ import type { BadDay } from "../features/bad-day.ts";
 import { ACCESS_TOKEN } from "../sandbox-client.ts";
 import type { SandboxShape } from "../wrap-in-sandbox.ts";
 
+/** Defines the command that runs a merchant's own tests against a sandbox, and judges from the service's side. */
+export function defineExec(start: Start) {
+  return defineProgram(
+    "exec",
+    "Runs your tests against a sandbox of their own, and judges what they made your system do.",
+  )
+    .argument("<command...>", "your tests, after --, such as: exec -- npm test")
+    .option(
+      "--bad-day [names]",
+      "runs them once more for each thing that goes wrong in real life, or for some",
+      list,
+    )
+    .option(
+      "--require <names>",
+      "what must have been met: a percentage, such as 60%, or elements, such as refund.authorized,409",
+      list,
+    )
+    .option("--ignore <ids>", "findings that don't count, such as refund.never-asked", list)
+    .option("--junit <file>", "the report as JUnit XML")
+    .option("--html <file>", "the report as one page")
+    .addHelpText("after", HELP)
+    .passThroughOptions()
+    .action((command, options) => execute(start, command, options));
+}
+
 /** Starts a sandbox of a shape. */
 export type Start = (shape: SandboxShape) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
@@ -63,31 +88,6 @@ The command gets REFUNDS_SANDBOX_URL, REFUNDS_SANDBOX_TOKEN, REFUNDS_SANDBOX_TOK
 
 Exit code: that of your tests if they fail, 1 when something was found or was not met, 2 when it could not run, otherwise 0.
 It finds: ${Object.keys(REASONS).join(", ")}.`;
-
-/** Defines the command that runs a merchant's own tests against a sandbox, and judges from the service's side. */
-export function defineExec(start: Start) {
-  return defineProgram(
-    "exec",
-    "Runs your tests against a sandbox of their own, and judges what they made your system do.",
-  )
-    .argument("<command...>", "your tests, after --, such as: exec -- npm test")
-    .option(
-      "--bad-day [names]",
-      "runs them once more for each thing that goes wrong in real life, or for some",
-      list,
-    )
-    .option(
-      "--require <names>",
-      "what must have been met: a percentage, such as 60%, or elements, such as refund.authorized,409",
-      list,
-    )
-    .option("--ignore <ids>", "findings that don't count, such as refund.never-asked", list)
-    .option("--junit <file>", "the report as JUnit XML")
-    .option("--html <file>", "the report as one page")
-    .addHelpText("after", HELP)
-    .passThroughOptions()
-    .action((command, options) => execute(start, command, options));
-}
 
 const list = (text: string, before: readonly string[] = []) => [
   ...before,

@@ -6,8 +6,6 @@ import { onStopSignal } from "../../process/shutdown-signals.ts";
 import { ACCESS_TOKEN } from "../sandbox-client.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
 
-type Choice = { url: string; token: string; events?: string | undefined };
-
 /** Defines the command that shows a sandbox's events until it is interrupted. */
 export function defineListen() {
   const command = defineProgram(
@@ -36,6 +34,8 @@ export function defineListen() {
     )
     .action(runListen);
 }
+
+type Choice = { url: string; token: string; events?: string | undefined };
 
 async function runListen(choice: Choice): Promise<void> {
   try {

@@ -11,6 +11,34 @@ import {
   type WebhookEvent,
 } from "../../../client/src/index.ts";
 
+/** Subscribes its own receiver to a sandbox, again after each reset, and prints each verified event. */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const { url, secretKey, out } = options;
+  if (!/^https?:/i.test(url) || !URL.canParse(url))
+    throw new ListenError(`${url} is not an address, such as http://127.0.0.1:3000.`);
+  const receive = expressWebhookHandler({
+    secretKey,
+    onEvent: (event) => void out.write(`${formatEvent(event, out)}\n`),
+    onError: (error) =>
+      void out.write(`Refused a delivery. ${error instanceof Error ? error.message : error}\n`),
+  });
+  const receiver = await startReceiver(receive);
+  try {
+    const subscription = { key: await subscribe(receiver.url, options) };
+    const stopping = new AbortController();
+    const watched = keepSubscribed(subscription, receiver.url, { ...options, signal: stopping.signal });
+    const stop = async () => {
+      stopping.abort();
+      await watched;
+      return unsubscribe(subscription.key, options).finally(receiver.close);
+    };
+    return { receiverUrl: receiver.url, subscriptionKey: subscription.key, stop };
+  } catch (error) {
+    receiver.close();
+    throw error;
+  }
+}
+
 export type ListenOptions = {
   /** The address of the sandbox. */
   url: string;
@@ -42,34 +70,6 @@ export class ListenError extends Error {}
 const STOP_TIMEOUT_MS = 5_000;
 /** How long to wait before a sandbox that does not respond is called again. */
 const RETRY_MS = 1_000;
-
-/** Subscribes its own receiver to a sandbox, again after each reset, and prints each verified event. */
-export async function listen(options: ListenOptions): Promise<Listening> {
-  const { url, secretKey, out } = options;
-  if (!/^https?:/i.test(url) || !URL.canParse(url))
-    throw new ListenError(`${url} is not an address, such as http://127.0.0.1:3000.`);
-  const receive = expressWebhookHandler({
-    secretKey,
-    onEvent: (event) => void out.write(`${formatEvent(event, out)}\n`),
-    onError: (error) =>
-      void out.write(`Refused a delivery. ${error instanceof Error ? error.message : error}\n`),
-  });
-  const receiver = await startReceiver(receive);
-  try {
-    const subscription = { key: await subscribe(receiver.url, options) };
-    const stopping = new AbortController();
-    const watched = keepSubscribed(subscription, receiver.url, { ...options, signal: stopping.signal });
-    const stop = async () => {
-      stopping.abort();
-      await watched;
-      return unsubscribe(subscription.key, options).finally(receiver.close);
-    };
-    return { receiverUrl: receiver.url, subscriptionKey: subscription.key, stop };
-  } catch (error) {
-    receiver.close();
-    throw error;
-  }
-}
 
 async function startReceiver(listener: RequestListener): Promise<{ url: string; close: () => void }> {
   const server: Server = createServer(listener).listen(0, "127.0.0.1");

@@ -23,6 +23,36 @@ import { Refunds } from "./views/refunds.tsx";
 import { Requests } from "./views/requests.tsx";
 import { Subscription, Webhooks } from "./views/webhooks.tsx";
 
+function App() {
+  const route = useRoute();
+  const connection = useConnection();
+  const [token, setChosen] = useState(getToken);
+  const choose = (next: string) => {
+    setToken(next);
+    setChosen(next);
+  };
+  const refused = isRefused(connection) ? connection : undefined;
+  const trouble = refused ? "" : describeTrouble(connection);
+  return (
+    <>
+      <Header route={route} token={token} choose={choose} />
+      <p role="status" class={trouble === "" ? "offline hidden" : "offline"}>
+        {trouble}
+      </p>
+      <main tabIndex={-1} key={token}>
+        {refused ? (
+          <Refused problem={refused} choose={choose} />
+        ) : (
+          <>
+            <Clock />
+            <View route={route} choose={choose} key={route.hash} />
+          </>
+        )}
+      </main>
+    </>
+  );
+}
+
 const VIEWS = {
   payments: "Payments",
   refunds: "Refunds",
@@ -116,36 +146,6 @@ function Merchant({ token, choose }: { token: string; choose: (token: string) =>
       <a href="#/access">Access</a>
       <Action call={reset}>Reset</Action>
     </div>
-  );
-}
-
-function App() {
-  const route = useRoute();
-  const connection = useConnection();
-  const [token, setChosen] = useState(getToken);
-  const choose = (next: string) => {
-    setToken(next);
-    setChosen(next);
-  };
-  const refused = isRefused(connection) ? connection : undefined;
-  const trouble = refused ? "" : describeTrouble(connection);
-  return (
-    <>
-      <Header route={route} token={token} choose={choose} />
-      <p role="status" class={trouble === "" ? "offline hidden" : "offline"}>
-        {trouble}
-      </p>
-      <main tabIndex={-1} key={token}>
-        {refused ? (
-          <Refused problem={refused} choose={choose} />
-        ) : (
-          <>
-            <Clock />
-            <View route={route} choose={choose} key={route.hash} />
-          </>
-        )}
-      </main>
-    </>
   );
 }
 

@@ -1,9 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** Whether a program is to be started as a group of its own, so that all of it can be ended. */
-export const detached = process.platform !== "win32";
-
 /** Waits until a program ends; after a time, or at a signal, it is killed with all that it has started. */
 export async function untilExit(child: ChildProcess, timeoutMs: number, signal: AbortSignal) {
   let timedOut = false;
@@ -22,6 +19,9 @@ export async function untilExit(child: ChildProcess, timeoutMs: number, signal: 
     signal.removeEventListener("abort", kill);
   }
 }
+
+/** Whether a program is to be started as a group of its own, so that all of it can be ended. */
+export const detached = process.platform !== "win32";
 
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;

@@ -1,6 +1,26 @@
 import type { Retry } from "../../../openapi/document/read-contract.ts";
 import type { WatchedAttempt, WatchedCall } from "../features/bad-day.ts";
 
+/** Finds what no merchant's system should do. */
+export function judge(seen: Seen, retryOf: RetryOf): Finding[] {
+  const calls = seen.calls
+    .flatMap((call) => read(call, retryOf) ?? [])
+    .sort((one, other) => one.startedAt - other.startedAt);
+  const keys = byKey(calls);
+  return [
+    ...[...Map.groupBy(calls, ({ intent }) => intent).values()].flatMap(
+      (same) => findTwice(same) ?? findNewKey(same) ?? findNeverAsked(same, seen.attempts),
+    ),
+    ...findRepeats(keys),
+    ...keys.flatMap(findTooEarly),
+    ...seen.attempts
+      .filter((attempt) => attempt.forged && isTaken(attempt))
+      .map(({ payload, status }) =>
+        finding("event.forged", `responded ${status} to ${typeOf(payload)} with a wrong signature`),
+      ),
+  ];
+}
+
 /** Something wrong that was seen from the service's side. */
 export type Finding = {
   /** Stable, for machines and for `--ignore`. */
@@ -32,26 +52,6 @@ const TOLERANCE_MS = 150;
 
 type Call = NonNullable<ReturnType<typeof read>>;
 type Outcome = "recorded" | "refused" | "unknown" | "nothing";
-
-/** Finds what no merchant's system should do. */
-export function judge(seen: Seen, retryOf: RetryOf): Finding[] {
-  const calls = seen.calls
-    .flatMap((call) => read(call, retryOf) ?? [])
-    .sort((one, other) => one.startedAt - other.startedAt);
-  const keys = byKey(calls);
-  return [
-    ...[...Map.groupBy(calls, ({ intent }) => intent).values()].flatMap(
-      (same) => findTwice(same) ?? findNewKey(same) ?? findNeverAsked(same, seen.attempts),
-    ),
-    ...findRepeats(keys),
-    ...keys.flatMap(findTooEarly),
-    ...seen.attempts
-      .filter((attempt) => attempt.forged && isTaken(attempt))
-      .map(({ payload, status }) =>
-        finding("event.forged", `responded ${status} to ${typeOf(payload)} with a wrong signature`),
-      ),
-  ];
-}
 
 /** Finds events that were not accepted. Used on bad days only, because in the plain run a test may refuse events on purpose. */
 export function findRefused({ attempts }: Seen): Finding[] {

@@ -1,5 +1,27 @@
 import junit from "junit-report-builder";
 
+/** The results as JUnit XML; `name` is that of the command. */
+export function toJunit(suites: Suites, name: string): string {
+  // The package exports the builder itself, although its types declare it as `default`.
+  const builder = (junit as unknown as typeof junit.default).newBuilder().name(name);
+  for (const [group, cases] of suites) {
+    const suite = builder.testSuite().name(group);
+    suite.time(cases.reduce((sum, { seconds }) => sum + seconds, 0));
+    for (const { id, outcome, seconds, failure = "", details = [], ...one } of cases) {
+      const test = suite
+        .testCase()
+        .className(`${name}.${id.split(".")[0]}`)
+        .name(`${id}: ${one.name}`);
+      test.time(seconds);
+      const text = details.map(printable).join("\n");
+      // The package would escape only the first end of a CDATA section.
+      if (outcome === "failed") test.failure(printable(failure)).stacktrace(text.replaceAll("]]>", "]] >"));
+      if (outcome === "not run") test.skipped().standardOutput(text);
+    }
+  }
+  return builder.build();
+}
+
 /** The result of one check, as reports show it. */
 export type Case = {
   readonly id: string;
@@ -31,28 +53,6 @@ export function summarize(cases: readonly Pick<Case, "outcome">[]): string {
 /** Removes control characters but line breaks: text of a service or of tests could move a terminal's cursor, or break an XML file. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]|[\p{Cs}\uFFFE\uFFFF]/gu, "�");
-}
-
-/** The results as JUnit XML; `name` is that of the command. */
-export function toJunit(suites: Suites, name: string): string {
-  // The package exports the builder itself, although its types declare it as `default`.
-  const builder = (junit as unknown as typeof junit.default).newBuilder().name(name);
-  for (const [group, cases] of suites) {
-    const suite = builder.testSuite().name(group);
-    suite.time(cases.reduce((sum, { seconds }) => sum + seconds, 0));
-    for (const { id, outcome, seconds, failure = "", details = [], ...one } of cases) {
-      const test = suite
-        .testCase()
-        .className(`${name}.${id.split(".")[0]}`)
-        .name(`${id}: ${one.name}`);
-      test.time(seconds);
-      const text = details.map(printable).join("\n");
-      // The package would escape only the first end of a CDATA section.
-      if (outcome === "failed") test.failure(printable(failure)).stacktrace(text.replaceAll("]]>", "]] >"));
-      if (outcome === "not run") test.skipped().standardOutput(text);
-    }
-  }
-  return builder.build();
 }
 
 /** Colours that are readable on light and dark. Each outcome is also a word, for readers who see no colours. */

@@ -6,48 +6,6 @@ import { FORGED, sendNothing } from "./delivery-faults.ts";
 import { type NewFault, toPlan } from "./fault-kinds.ts";
 import type { FaultList } from "./fault-list.ts";
 
-/** A finished call to the published contract, with its response. */
-export type WatchedCall = Pick<
-  SandboxSchemas["RequestRecord"],
-  "status" | "milliseconds" | "requestKey" | "requestBody" | "responseBody" | "fault"
-> & {
-  readonly operation: NonNullable<SandboxSchemas["RequestRecord"]["operation"]>;
-  readonly merchant: string;
-  /** In milliseconds, of real time. */
-  readonly endedAt: number;
-  readonly retryAfter: number | undefined;
-  /** The refund that it made, even if no response said so, and its first status. */
-  readonly made: { readonly paymentId: string; readonly status: string } | undefined;
-};
-
-export type WatchedAttempt = {
-  readonly merchant: string;
-  readonly webhookId: string;
-  readonly payload: string;
-  readonly status: number | null;
-  /** Whether it is forged, so that a receiver must not accept it. */
-  readonly forged?: boolean;
-};
-
-/** Receives every call and delivery of a sandbox. */
-export type Watch = {
-  onCall(call: WatchedCall): void;
-  onAttempt(attempt: WatchedAttempt): void;
-  /** The merchant was reset: all its records were removed. */
-  onReset(merchant: string): void;
-};
-
-/** What goes wrong on a bad day: the first call for each refund, or every event. */
-export type BadDay =
-  | NewFault
-  | { readonly events: "TWICE_AT_ONCE" | "REORDERED" | "NEVER" | "FORGED" }
-  | { readonly events: "AFTER_RESTART"; readonly again: readonly WatchedAttempt[] };
-
-/** How long the first event of a refund is held back, so that the next one comes before it. */
-const WAIT_MS = 1_500;
-/** How many events at most are sent again after a restart. */
-const MAX_AGAIN = 20;
-
 /** Makes the calls and deliveries of all merchants go wrong as the day says. */
 export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
   const seen = new Set<string>();
@@ -90,3 +48,45 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
     }),
   };
 }
+
+/** A finished call to the published contract, with its response. */
+export type WatchedCall = Pick<
+  SandboxSchemas["RequestRecord"],
+  "status" | "milliseconds" | "requestKey" | "requestBody" | "responseBody" | "fault"
+> & {
+  readonly operation: NonNullable<SandboxSchemas["RequestRecord"]["operation"]>;
+  readonly merchant: string;
+  /** In milliseconds, of real time. */
+  readonly endedAt: number;
+  readonly retryAfter: number | undefined;
+  /** The refund that it made, even if no response said so, and its first status. */
+  readonly made: { readonly paymentId: string; readonly status: string } | undefined;
+};
+
+export type WatchedAttempt = {
+  readonly merchant: string;
+  readonly webhookId: string;
+  readonly payload: string;
+  readonly status: number | null;
+  /** Whether it is forged, so that a receiver must not accept it. */
+  readonly forged?: boolean;
+};
+
+/** Receives every call and delivery of a sandbox. */
+export type Watch = {
+  onCall(call: WatchedCall): void;
+  onAttempt(attempt: WatchedAttempt): void;
+  /** The merchant was reset: all its records were removed. */
+  onReset(merchant: string): void;
+};
+
+/** What goes wrong on a bad day: the first call for each refund, or every event. */
+export type BadDay =
+  | NewFault
+  | { readonly events: "TWICE_AT_ONCE" | "REORDERED" | "NEVER" | "FORGED" }
+  | { readonly events: "AFTER_RESTART"; readonly again: readonly WatchedAttempt[] };
+
+/** How long the first event of a refund is held back, so that the next one comes before it. */
+const WAIT_MS = 1_500;
+/** How many events at most are sent again after a restart. */
+const MAX_AGAIN = 20;

@@ -4,17 +4,6 @@ import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
 import type { FaultKind, FaultPlan } from "./fault-kinds.ts";
 import type { FaultList } from "./fault-list.ts";
 
-const PROXY_PAGE = "<html><body><h1>502 Bad Gateway</h1></body></html>\r\n";
-
-export type CallFaults = {
-  /** Placed before the response guard, because a broken connection is no response that the contract could allow. */
-  onWire: Middleware;
-  /** The last step before an operation's handler: the request is valid, and nothing has been done. */
-  beforeHandler: (operation: string) => Middleware;
-  /** The kind of the fault that happened to a call. */
-  kindOf: (response: HttpResponse) => FaultKind | null;
-};
-
 export function createCallFaults(list: Pick<FaultList, "take">): CallFaults {
   const plans = new WeakMap<ServerResponse, FaultPlan>();
 
@@ -58,6 +47,17 @@ export function createCallFaults(list: Pick<FaultList, "take">): CallFaults {
     },
   };
 }
+
+const PROXY_PAGE = "<html><body><h1>502 Bad Gateway</h1></body></html>\r\n";
+
+export type CallFaults = {
+  /** Placed before the response guard, because a broken connection is no response that the contract could allow. */
+  onWire: Middleware;
+  /** The last step before an operation's handler: the request is valid, and nothing has been done. */
+  beforeHandler: (operation: string) => Middleware;
+  /** The kind of the fault that happened to a call. */
+  kindOf: (response: HttpResponse) => FaultKind | null;
+};
 
 /** Ends the calls that the fault keeps from the handler; the others go on. */
 function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse): void {

@@ -1,26 +1,6 @@
 import type { HandlersOf } from "../../contract/operation-types.ts";
 import { unavailable } from "../../contract/problem.ts";
 
-/** The parts of the console whose records may have changed. */
-export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox" | "subscriptions";
-
-/** Tells open pages which of the records that they show have changed, so that they read them again. */
-export type Changes = {
-  /** @param merchant whose records have changed; undefined: possibly everybody's */
-  notify(topics: readonly Topic[], merchant?: string): void;
-};
-
-/** Sends the data of one event. */
-type Send = (data: string) => void;
-
-type Reader = { merchant: string; send: Send; end: () => void; topics: Set<Topic>; timer?: NodeJS.Timeout };
-
-/** Milliseconds within which changes are sent together. */
-const TOGETHER_MS = 100;
-
-/** A browser keeps one stream for each open page; more than this means that some program leaks them. */
-const MAX_STREAMS = 100;
-
 /** @param draining ends every stream; otherwise a server that stops would wait for them */
 export function createChanges(draining: AbortSignal): Changes & { handlers: HandlersOf<"streamChanges"> } {
   const readers = new Set<Reader>();
@@ -62,3 +42,23 @@ export function createChanges(draining: AbortSignal): Changes & { handlers: Hand
     },
   };
 }
+
+/** The parts of the console whose records may have changed. */
+export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox" | "subscriptions";
+
+/** Tells open pages which of the records that they show have changed, so that they read them again. */
+export type Changes = {
+  /** @param merchant whose records have changed; undefined: possibly everybody's */
+  notify(topics: readonly Topic[], merchant?: string): void;
+};
+
+/** Sends the data of one event. */
+type Send = (data: string) => void;
+
+type Reader = { merchant: string; send: Send; end: () => void; topics: Set<Topic>; timer?: NodeJS.Timeout };
+
+/** Milliseconds within which changes are sent together. */
+const TOGETHER_MS = 100;
+
+/** A browser keeps one stream for each open page; more than this means that some program leaks them. */
+const MAX_STREAMS = 100;

@@ -4,11 +4,6 @@ import { calendarDayOf, isInCalendar, plusBusinessDays, plusDuration } from "../
 import { toDomainTime } from "../../domain/domain-time.ts";
 import type { SandboxParts } from "./response-bodies.ts";
 
-/** The most events that are listed. */
-const MAX_EVENTS = 100;
-
-type ClockRequest = RequestBody<"advanceClock">;
-
 /** Reads the sandbox's clock (D30) and advances it. */
 export function clockHandlers({
   store,
@@ -59,6 +54,11 @@ export function clockHandlers({
     },
   };
 }
+
+/** The most events that are listed. */
+const MAX_EVENTS = 100;
+
+type ClockRequest = RequestBody<"advanceClock">;
 
 /** The time to which the clock is advanced. Throws when it lies in the past or beyond the calendar. */
 function targetOf(request: ClockRequest, now: Date): Date {

@@ -4,9 +4,6 @@ import type { ContractDocument, SandboxSchemas } from "../../contract/contract-d
 import type { HandlersOf } from "../../contract/operation-types.ts";
 import type { WatchedCall } from "./bad-day.ts";
 
-type Element = Pick<SandboxSchemas["CoverageItem"], "kind" | "name">;
-type MetCall = Pick<WatchedCall, "operation" | "status" | "responseBody">;
-
 /** Counts which elements of a contract the calls and deliveries of each merchant meet; kept in memory. */
 export function createCoverage(document: ContractDocument) {
   /** By merchant, kind and name. */
@@ -41,6 +38,9 @@ export function createCoverage(document: ContractDocument) {
     } satisfies HandlersOf<"getCoverage">,
   };
 }
+
+type Element = Pick<SandboxSchemas["CoverageItem"], "kind" | "name">;
+type MetCall = Pick<WatchedCall, "operation" | "status" | "responseBody">;
 
 /** The elements of a document: it names each of them, so there is no other list. */
 function readElements(document: Node): Element[] {

@@ -12,34 +12,6 @@ import { signDelivery } from "../../webhooks/sign-delivery.ts";
 import type { FaultKind } from "./fault-kinds.ts";
 import type { FaultList, TakenFault } from "./fault-list.ts";
 
-export type DeliveryFaults = AttemptsOf & {
-  /** The fault that happened to an attempt. */
-  find(webhookId: string, at: Date): AttemptFault | undefined;
-};
-
-type AttemptFault = {
-  readonly kind: FaultKind;
-  /** False when nothing was sent, or the headers were forged. */
-  readonly sentNormalHeaders: boolean;
-};
-
-const HOUR_MS = 3_600_000;
-/** Attempts whose fault is remembered, of all merchants together. */
-const MAX_REMEMBERED = 1_000;
-
-/** What the forging faults send instead of the signed request. */
-export const FORGED: Partial<Record<FaultKind, ToRequest>> = {
-  WRONG_SECRET: ({ webhookId, payload: body }, at) => {
-    const secret = `whsec_${randomBytes(24).toString("base64")}`;
-    return { headers: signDelivery([secret], { webhookId, at, body }), body };
-  },
-  STALE_TIMESTAMP: (attempt, at, keys) => toSignedRequest(attempt, new Date(at.getTime() - HOUR_MS), keys),
-  TAMPERED: (attempt, at, keys) => {
-    const request = toSignedRequest(attempt, at, keys);
-    return { ...request, body: tamperWith(request.body) };
-  },
-};
-
 /**
  * Makes the attempts of deliveries, by the faults that are armed for their merchants.
  * @param onAccepted called after each attempt that its receiver accepted
@@ -85,6 +57,34 @@ export function createDeliveryFaults(
     find: (webhookId, at) => remembered.get(toKey(webhookId, at)),
   };
 }
+
+export type DeliveryFaults = AttemptsOf & {
+  /** The fault that happened to an attempt. */
+  find(webhookId: string, at: Date): AttemptFault | undefined;
+};
+
+type AttemptFault = {
+  readonly kind: FaultKind;
+  /** False when nothing was sent, or the headers were forged. */
+  readonly sentNormalHeaders: boolean;
+};
+
+const HOUR_MS = 3_600_000;
+/** Attempts whose fault is remembered, of all merchants together. */
+const MAX_REMEMBERED = 1_000;
+
+/** What the forging faults send instead of the signed request. */
+export const FORGED: Partial<Record<FaultKind, ToRequest>> = {
+  WRONG_SECRET: ({ webhookId, payload: body }, at) => {
+    const secret = `whsec_${randomBytes(24).toString("base64")}`;
+    return { headers: signDelivery([secret], { webhookId, at, body }), body };
+  },
+  STALE_TIMESTAMP: (attempt, at, keys) => toSignedRequest(attempt, new Date(at.getTime() - HOUR_MS), keys),
+  TAMPERED: (attempt, at, keys) => {
+    const request = toSignedRequest(attempt, at, keys);
+    return { ...request, body: tamperWith(request.body) };
+  },
+};
 
 const toKey = (webhookId: string, at: Date) => `${webhookId} ${at.getTime()}`;
 

@@ -5,6 +5,14 @@ import { invalidRequest } from "../../contract/problem.ts";
 import type { Changes } from "./change-stream.ts";
 import { type FaultPlan, isOfCalls, toPlan, violationsOf } from "./fault-kinds.ts";
 
+/** The faults that are armed, kept in memory. */
+export type FaultList = {
+  handlers: HandlersOf<"armFault" | "listFaults" | "clearFaults">;
+  /** Takes the oldest fault that fits, once. It doesn't wait for anything, so two calls never share the last time of a fault. */
+  take(occasion: Occasion): TakenFault | undefined;
+  forget(merchant: string): void;
+};
+
 type Fault = SandboxSchemas["Fault"];
 type FaultHit = SandboxSchemas["FaultHit"];
 
@@ -21,14 +29,6 @@ export type Occasion = { merchant: string } & (
 export type TakenFault = {
   readonly plan: FaultPlan;
   note(status: number | null): void;
-};
-
-/** The faults that are armed, kept in memory. */
-export type FaultList = {
-  handlers: HandlersOf<"armFault" | "listFaults" | "clearFaults">;
-  /** Takes the oldest fault that fits, once. It doesn't wait for anything, so two calls never share the last time of a fault. */
-  take(occasion: Occasion): TakenFault | undefined;
-  forget(merchant: string): void;
 };
 
 type Armed = Fault & {

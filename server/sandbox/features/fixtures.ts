@@ -1,31 +1,6 @@
 import { failureBy } from "../../domain/refund-rules.ts";
 import type { Fixture } from "../../storage/sandbox-data.ts";
 
-/** The merchants of a sandbox; the access token of each is `sandbox_` and its name. */
-export const SANDBOX_MERCHANTS = ["acme", "globex"] as const;
-
-/** The merchant that a sandbox has as well when it is started with tomorrow's API. */
-export const TOMORROW_MERCHANT = "tomorrow";
-
-export type SandboxMerchant =
-  | (typeof SANDBOX_MERCHANTS)[number]
-  | typeof TOMORROW_MERCHANT
-  | `worker${number}`;
-
-/** Whether this is one of the merchants that a sandbox has from the start. */
-export function isSandboxMerchant(merchant: string): merchant is SandboxMerchant {
-  return (
-    [...SANDBOX_MERCHANTS, TOMORROW_MERCHANT].some((name) => name === merchant) ||
-    /^worker\d+$/.test(merchant)
-  );
-}
-
-export const SANDBOX_SCOPES = ["refunds", "webhooks"] as const;
-
-const HUNDRED_DOLLARS = 100_00;
-/** 30 days in milliseconds. A refund of a payment that settled so long ago is `AUTHORIZED` at once. */
-export const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
-
 /** The payments of a merchant in a new or reset sandbox, so that every example of the contract works as printed. */
 export function fixturesOf(merchant: SandboxMerchant, now: Date): Fixture[] {
   const longAgo = new Date(now.getTime() - LONG_AGO_MS);
@@ -50,3 +25,28 @@ export function fixturesOf(merchant: SandboxMerchant, now: Date): Fixture[] {
     },
   ];
 }
+
+/** The merchants of a sandbox; the access token of each is `sandbox_` and its name. */
+export const SANDBOX_MERCHANTS = ["acme", "globex"] as const;
+
+/** The merchant that a sandbox has as well when it is started with tomorrow's API. */
+export const TOMORROW_MERCHANT = "tomorrow";
+
+export type SandboxMerchant =
+  | (typeof SANDBOX_MERCHANTS)[number]
+  | typeof TOMORROW_MERCHANT
+  | `worker${number}`;
+
+/** Whether this is one of the merchants that a sandbox has from the start. */
+export function isSandboxMerchant(merchant: string): merchant is SandboxMerchant {
+  return (
+    [...SANDBOX_MERCHANTS, TOMORROW_MERCHANT].some((name) => name === merchant) ||
+    /^worker\d+$/.test(merchant)
+  );
+}
+
+export const SANDBOX_SCOPES = ["refunds", "webhooks"] as const;
+
+const HUNDRED_DOLLARS = 100_00;
+/** 30 days in milliseconds. A refund of a payment that settled so long ago is `AUTHORIZED` at once. */
+export const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;

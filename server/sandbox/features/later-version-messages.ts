@@ -5,34 +5,6 @@ import { step } from "../../../openapi/document/pointer.ts";
 import { type ContractDocument, readDocument } from "../../contract/contract-document.ts";
 import { resourceKind } from "../../domain/event-payloads.ts";
 
-/** Such as `{ path: "/v1/refunds", method: "post", status: 201 }`. */
-export type ResponseLocation = { readonly path: string; readonly method: string; readonly status: number };
-
-/** An event that follows another one of the same resource; `toPayload` gets its number among the events of that resource. */
-export type FurtherEvent = {
-  readonly type: string;
-  readonly kind: string;
-  readonly resourceId: string;
-  toPayload(sequence: number): string;
-};
-
-/** Turns what the service sends into what a later version of it sends. */
-export type LaterApi = {
-  readonly seed: number;
-  /** The contract of the later version. */
-  readonly document: ContractDocument;
-  readonly additions: readonly Addition[];
-  /** The headers that the later version adds to a response. */
-  headersOf(response: ResponseLocation): Readonly<Record<string, string>>;
-  reviseBody(response: ResponseLocation, mediaType: string, text: string): string;
-  /** The same for the same text, because every attempt of a delivery sends the same bytes (D21). */
-  reviseEvent(payload: string): string;
-  /** What follows an event of the published version; nothing follows one of the later version. */
-  furtherEventsOf(payload: string): FurtherEvent[];
-  /** A body without the fields that only the later version knows. */
-  withoutLaterFields(body: unknown): unknown;
-};
-
 /** Draws a later version of the published contract: the same for the same seed. */
 export async function createLaterApi(seed: number): Promise<LaterApi> {
   const published = readDocument("openapi") as unknown as Node;
@@ -87,6 +59,34 @@ export async function createLaterApi(seed: number): Promise<LaterApi> {
     withoutLaterFields: (body) => without(body, laterFields),
   };
 }
+
+/** Such as `{ path: "/v1/refunds", method: "post", status: 201 }`. */
+export type ResponseLocation = { readonly path: string; readonly method: string; readonly status: number };
+
+/** An event that follows another one of the same resource; `toPayload` gets its number among the events of that resource. */
+export type FurtherEvent = {
+  readonly type: string;
+  readonly kind: string;
+  readonly resourceId: string;
+  toPayload(sequence: number): string;
+};
+
+/** Turns what the service sends into what a later version of it sends. */
+export type LaterApi = {
+  readonly seed: number;
+  /** The contract of the later version. */
+  readonly document: ContractDocument;
+  readonly additions: readonly Addition[];
+  /** The headers that the later version adds to a response. */
+  headersOf(response: ResponseLocation): Readonly<Record<string, string>>;
+  reviseBody(response: ResponseLocation, mediaType: string, text: string): string;
+  /** The same for the same text, because every attempt of a delivery sends the same bytes (D21). */
+  reviseEvent(payload: string): string;
+  /** What follows an event of the published version; nothing follows one of the later version. */
+  furtherEventsOf(payload: string): FurtherEvent[];
+  /** A body without the fields that only the later version knows. */
+  withoutLaterFields(body: unknown): unknown;
+};
 
 /** A value, the pointer to its schema, references followed, and what its draws are named after. */
 type Part = { readonly value: unknown; readonly pointer: string; readonly label: string };

@@ -10,14 +10,6 @@ import type { PaymentRecord } from "../../storage/payments/payment-record.ts";
 import { LONG_AGO_MS } from "./fixtures.ts";
 import { invalid, notFound, type SandboxParts, toDebit, toRecord } from "./response-bodies.ts";
 
-type PaymentOperations =
-  | "createPayment"
-  | "listPayments"
-  | "getPayment"
-  | "settlePayment"
-  | "failPayment"
-  | "coverPayment";
-
 /** Creates, lists and reads original payments, and makes their transitions (D16a). */
 export function paymentHandlers({
   store,
@@ -118,6 +110,14 @@ export function paymentHandlers({
     },
   };
 }
+
+type PaymentOperations =
+  | "createPayment"
+  | "listPayments"
+  | "getPayment"
+  | "settlePayment"
+  | "failPayment"
+  | "coverPayment";
 
 const DEFAULT_LIMIT = 20;
 const DUPLICATE = "A payment record holds this requestKey already, so no payment was made. See existing.";

@@ -10,31 +10,6 @@ import type { Changes } from "./change-stream.ts";
 import { invalid } from "./response-bodies.ts";
 import { createRing } from "./ring-buffer.ts";
 
-type RequestRecord = SandboxSchemas["RequestRecord"];
-
-/** A request with its response, and the number by which pages continue. */
-type Recorded = { readonly number: number; readonly merchant: string; readonly record: RequestRecord };
-
-const MAX_REQUESTS = 1_000;
-const MAX_BYTES = 4_000_000;
-const MAX_BODY_CHARACTERS = 200_000;
-const DEFAULT_LIMIT = 20;
-
-const OPERATIONS: Readonly<Record<string, RequestRecord["operation"]>> = {
-  "/v1/refunds": "issueRefund",
-  "/v1/webhook/subscribe": "subscribeToWebhooks",
-};
-
-/** Values of such members are never recorded, however the name is written. */
-const SECRET_NAME = /secret|token|password|authorization/i;
-
-export type RequestMemory = {
-  /** Records each request whose caller is known, with its response: to the published contract, or to no operation at all. */
-  record: Middleware;
-  handlers: HandlersOf<"listRequests">;
-  forget(merchant: string): void;
-};
-
 /**
  * Keeps the latest requests in memory, without access tokens and secrets.
  *
@@ -127,6 +102,31 @@ export function createRequestMemory(
     forget: (merchant) => ring.removeWhere((one) => one.merchant === merchant),
   };
 }
+
+type RequestRecord = SandboxSchemas["RequestRecord"];
+
+/** A request with its response, and the number by which pages continue. */
+type Recorded = { readonly number: number; readonly merchant: string; readonly record: RequestRecord };
+
+const MAX_REQUESTS = 1_000;
+const MAX_BYTES = 4_000_000;
+const MAX_BODY_CHARACTERS = 200_000;
+const DEFAULT_LIMIT = 20;
+
+const OPERATIONS: Readonly<Record<string, RequestRecord["operation"]>> = {
+  "/v1/refunds": "issueRefund",
+  "/v1/webhook/subscribe": "subscribeToWebhooks",
+};
+
+/** Values of such members are never recorded, however the name is written. */
+const SECRET_NAME = /secret|token|password|authorization/i;
+
+export type RequestMemory = {
+  /** Records each request whose caller is known, with its response: to the published contract, or to no operation at all. */
+  record: Middleware;
+  handlers: HandlersOf<"listRequests">;
+  forget(merchant: string): void;
+};
 
 function traceOf(trace: TraceContext | undefined): Pick<RequestRecord, "traceparent"> {
   return trace ? { traceparent: trace.traceparent } : {};

@@ -13,13 +13,6 @@ import type { Changes } from "./change-stream.ts";
 import { TOMORROW_MERCHANT } from "./fixtures.ts";
 import type { LaterApi } from "./later-version-messages.ts";
 
-export type TomorrowParts = {
-  store: Pick<Store, "emitFurtherEvent">;
-  clock: Pick<DomainClock, "now">;
-  changes: Pick<Changes, "notify">;
-  logger: Logger;
-};
-
 /** Plays a later version of the contract for the merchants that have switched it on. */
 export type Tomorrow = {
   /** Revises the responses that the response guard has let pass, and holds them to the later version's document. */
@@ -35,6 +28,13 @@ export type Tomorrow = {
   switchOn(merchant: string, seed?: number): Promise<void>;
   /** Switches it off when a merchant is reset, except for the merchant that always plays it. */
   forget(merchant: string): void;
+};
+
+export type TomorrowParts = {
+  store: Pick<Store, "emitFurtherEvent">;
+  clock: Pick<DomainClock, "now">;
+  changes: Pick<Changes, "notify">;
+  logger: Logger;
 };
 
 /** The largest seed that fits into 32 bits. */

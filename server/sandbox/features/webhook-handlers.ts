@@ -10,19 +10,6 @@ import type { DeliveryFaults } from "./delivery-faults.ts";
 import { invalid, notFound, type SandboxParts } from "./response-bodies.ts";
 import type { Tomorrow } from "./tomorrow.ts";
 
-type WebhookOperations =
-  | "listDeliveries"
-  | "getDelivery"
-  | "redeliver"
-  | "listSubscriptions"
-  | "getSubscription"
-  | "endSubscription"
-  | "rotateSecret"
-  | "listEvents"
-  | "emitEvent";
-
-type SentTexts = { tomorrow: Pick<Tomorrow, "revisePayload"> };
-
 /** Deliveries, subscriptions and events of accounts and customers. */
 export function webhookHandlers(
   { store, clock, changes, logger, encryptionKeys, tomorrow }: SandboxParts & SentTexts,
@@ -132,6 +119,19 @@ export function webhookHandlers(
     },
   };
 }
+
+type WebhookOperations =
+  | "listDeliveries"
+  | "getDelivery"
+  | "redeliver"
+  | "listSubscriptions"
+  | "getSubscription"
+  | "endSubscription"
+  | "rotateSecret"
+  | "listEvents"
+  | "emitEvent";
+
+type SentTexts = { tomorrow: Pick<Tomorrow, "revisePayload"> };
 
 const DEFAULT_LIMIT = 20;
 

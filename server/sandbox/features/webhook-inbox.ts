@@ -7,32 +7,6 @@ import type { Store } from "../../storage/open-store.ts";
 import type { Changes } from "./change-stream.ts";
 import { createRing } from "./ring-buffer.ts";
 
-type Inbox = SandboxSchemas["Inbox"];
-type Behaviour = Pick<Inbox, "status" | "delayMs">;
-type Received = { readonly merchant: string; readonly webhook: Inbox["received"][number] };
-
-const WELL_BEHAVED: Behaviour = { status: 200, delayMs: 0 };
-const LISTED = 50;
-
-/** The limit for all merchants together. */
-const MAX_BYTES = 4_000_000;
-
-export type InboxParts = {
-  store: Pick<Store, "findSubscriptionTo">;
-  changes: Pick<Changes, "notify">;
-  /** Where the sandbox listens, such as `http://127.0.0.1:3000`. */
-  ownUrl: () => string;
-  /** Real time. */
-  realNow: () => Date;
-};
-
-export type InboxReceiver = {
-  /** Receives deliveries, which carry no access token. */
-  router: Router;
-  handlers: HandlersOf<"getInbox" | "setInbox">;
-  forget(merchant: string): void;
-};
-
 /** A receiver of webhooks for a merchant without a server, with switches that make it fail. */
 export function createInbox({ store, changes, ownUrl, realNow }: InboxParts): InboxReceiver {
   const behaviours = new Map<string, Behaviour>();
@@ -92,3 +66,29 @@ export function createInbox({ store, changes, ownUrl, realNow }: InboxParts): In
     },
   };
 }
+
+type Inbox = SandboxSchemas["Inbox"];
+type Behaviour = Pick<Inbox, "status" | "delayMs">;
+type Received = { readonly merchant: string; readonly webhook: Inbox["received"][number] };
+
+const WELL_BEHAVED: Behaviour = { status: 200, delayMs: 0 };
+const LISTED = 50;
+
+/** The limit for all merchants together. */
+const MAX_BYTES = 4_000_000;
+
+export type InboxParts = {
+  store: Pick<Store, "findSubscriptionTo">;
+  changes: Pick<Changes, "notify">;
+  /** Where the sandbox listens, such as `http://127.0.0.1:3000`. */
+  ownUrl: () => string;
+  /** Real time. */
+  realNow: () => Date;
+};
+
+export type InboxReceiver = {
+  /** Receives deliveries, which carry no access token. */
+  router: Router;
+  handlers: HandlersOf<"getInbox" | "setInbox">;
+  forget(merchant: string): void;
+};

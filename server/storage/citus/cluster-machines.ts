@@ -7,6 +7,94 @@ import type { Db } from "../database/tables.ts";
 import { isStatementTimeout, isUnavailable } from "../database/unavailable.ts";
 import { hasMoved, nameTables, readShards, type Shard } from "./shard-functions.ts";
 
+/** Connects to all machines. Where a shard is may be outdated: its old machine then passes statements on, or refuses them. */
+export async function openMachines({ connection, options }: Database) {
+  const { databaseUrl = "" } = options;
+  const pools = toPoolOptions(options);
+  const directoryPool = createPool(databaseUrl, { ...pools.db, ...PROBE });
+  const directory = toDb(directoryPool);
+  const machines = new Map<string, Machine>();
+  let listening: Listening | undefined;
+  const shardOf = new Map<string, number>();
+  let urlOf = new Map<string, string>();
+  let shards: readonly Shard[] = [];
+  let closed = false;
+
+  async function refresh(): Promise<void> {
+    const { rows } = await sql<Placement>`
+      select shardid::text as shard, nodename as host, nodeport as port
+      from pg_dist_shard join pg_dist_placement using (shardid) join pg_dist_node using (groupid)
+      where logicalrelid = 'payments'::regclass and noderole = 'primary' and isactive`.execute(directory);
+    const known = new Set(shards.map(({ shard }) => shard));
+    if (rows.some(({ shard }) => !known.has(shard))) shards = await readShards(directory);
+    if (closed) return;
+    urlOf = new Map(rows.map((row) => [row.shard, toUrl(databaseUrl, row)]));
+    const urls = new Set(urlOf.values());
+    for (const url of urls) {
+      const machine = machines.get(url) ?? add(url);
+      machine.keep(shards.filter(({ shard }) => urlOf.get(shard) === url));
+    }
+    for (const [url, machine] of machines) {
+      if (urls.has(url)) continue;
+      machines.delete(url);
+      machine.close().catch(() => {});
+    }
+  }
+
+  function add(url: string): Machine {
+    const machine = createMachine(url, pools, refresh);
+    machines.set(url, machine);
+    if (listening) machine.listen(listening).catch(() => {}); // it connects again by itself
+    return machine;
+  }
+
+  async function findShard(merchant: string) {
+    const { rows } = await sql<{ shard: number }>`
+      select get_shard_id_for_distribution_column('payments', ${merchant}::text) as shard`.execute(directory);
+    const [{ shard } = { shard: 0 }] = rows;
+    if (shardOf.size >= MAX_MERCHANTS) shardOf.clear();
+    shardOf.set(merchant, shard);
+    if (!urlOf.has(String(shard))) await refresh();
+    return shard;
+  }
+
+  await refresh();
+  // While the coordinator is away, all stay where they were.
+  const stopRefreshing = repeatEvery(REFRESH_MS, refresh);
+  return {
+    /** The shard with the rows of each merchant, as far as is known. */
+    shardOf: shardOf as ReadonlyMap<string, number>,
+    /** The machine with the rows of a merchant. Rejects at once while that machine does not respond. */
+    async machineOf(merchant: string, kind: Kind): Promise<Machine> {
+      const known = shardOf.get(merchant);
+      const shard = known !== undefined && urlOf.has(String(known)) ? known : await findShard(merchant);
+      const machine = machines.get(urlOf.get(String(shard)) ?? "");
+      if (!machine?.responds(kind)) throw unresponsive();
+      return machine;
+    },
+    /** Runs work on each shard of every machine that responds. Rejects when none of them does. */
+    async onShards<Row>(work: OnShard<Row>): Promise<Row[]> {
+      const asked = [...machines.values()].filter((machine) => machine.responds("background"));
+      const results = await Promise.allSettled(asked.map((machine) => machine.onShards(work)));
+      const found = available(results);
+      if (found.length === 0) throw unresponsive();
+      return found.flat();
+    },
+    /** For one listener, also on machines that join later; there it ends when they are closed. */
+    async listen(...given: Listening) {
+      listening = given;
+      const begun = [...machines.values()].map((machine) => machine.listen(given));
+      const [atCoordinator] = await Promise.all([connection.listen(...given), ...begun]);
+      return atCoordinator;
+    },
+    async close() {
+      closed = true;
+      await stopRefreshing();
+      await Promise.all([directoryPool.close(), ...[...machines.values()].map((machine) => machine.close())]);
+    },
+  };
+}
+
 /** For calls, and for background work. */
 export type Kind = "db" | "background";
 type Pools = Record<Kind, PoolOptions>;
@@ -141,94 +229,6 @@ function createMachine(url: string, { db, background }: Pools, onMoved: () => Pr
 }
 
 type Placement = { readonly shard: string; readonly host: string; readonly port: number };
-
-/** Connects to all machines. Where a shard is may be outdated: its old machine then passes statements on, or refuses them. */
-export async function openMachines({ connection, options }: Database) {
-  const { databaseUrl = "" } = options;
-  const pools = toPoolOptions(options);
-  const directoryPool = createPool(databaseUrl, { ...pools.db, ...PROBE });
-  const directory = toDb(directoryPool);
-  const machines = new Map<string, Machine>();
-  let listening: Listening | undefined;
-  const shardOf = new Map<string, number>();
-  let urlOf = new Map<string, string>();
-  let shards: readonly Shard[] = [];
-  let closed = false;
-
-  async function refresh(): Promise<void> {
-    const { rows } = await sql<Placement>`
-      select shardid::text as shard, nodename as host, nodeport as port
-      from pg_dist_shard join pg_dist_placement using (shardid) join pg_dist_node using (groupid)
-      where logicalrelid = 'payments'::regclass and noderole = 'primary' and isactive`.execute(directory);
-    const known = new Set(shards.map(({ shard }) => shard));
-    if (rows.some(({ shard }) => !known.has(shard))) shards = await readShards(directory);
-    if (closed) return;
-    urlOf = new Map(rows.map((row) => [row.shard, toUrl(databaseUrl, row)]));
-    const urls = new Set(urlOf.values());
-    for (const url of urls) {
-      const machine = machines.get(url) ?? add(url);
-      machine.keep(shards.filter(({ shard }) => urlOf.get(shard) === url));
-    }
-    for (const [url, machine] of machines) {
-      if (urls.has(url)) continue;
-      machines.delete(url);
-      machine.close().catch(() => {});
-    }
-  }
-
-  function add(url: string): Machine {
-    const machine = createMachine(url, pools, refresh);
-    machines.set(url, machine);
-    if (listening) machine.listen(listening).catch(() => {}); // it connects again by itself
-    return machine;
-  }
-
-  async function findShard(merchant: string) {
-    const { rows } = await sql<{ shard: number }>`
-      select get_shard_id_for_distribution_column('payments', ${merchant}::text) as shard`.execute(directory);
-    const [{ shard } = { shard: 0 }] = rows;
-    if (shardOf.size >= MAX_MERCHANTS) shardOf.clear();
-    shardOf.set(merchant, shard);
-    if (!urlOf.has(String(shard))) await refresh();
-    return shard;
-  }
-
-  await refresh();
-  // While the coordinator is away, all stay where they were.
-  const stopRefreshing = repeatEvery(REFRESH_MS, refresh);
-  return {
-    /** The shard with the rows of each merchant, as far as is known. */
-    shardOf: shardOf as ReadonlyMap<string, number>,
-    /** The machine with the rows of a merchant. Rejects at once while that machine does not respond. */
-    async machineOf(merchant: string, kind: Kind): Promise<Machine> {
-      const known = shardOf.get(merchant);
-      const shard = known !== undefined && urlOf.has(String(known)) ? known : await findShard(merchant);
-      const machine = machines.get(urlOf.get(String(shard)) ?? "");
-      if (!machine?.responds(kind)) throw unresponsive();
-      return machine;
-    },
-    /** Runs work on each shard of every machine that responds. Rejects when none of them does. */
-    async onShards<Row>(work: OnShard<Row>): Promise<Row[]> {
-      const asked = [...machines.values()].filter((machine) => machine.responds("background"));
-      const results = await Promise.allSettled(asked.map((machine) => machine.onShards(work)));
-      const found = available(results);
-      if (found.length === 0) throw unresponsive();
-      return found.flat();
-    },
-    /** For one listener, also on machines that join later; there it ends when they are closed. */
-    async listen(...given: Listening) {
-      listening = given;
-      const begun = [...machines.values()].map((machine) => machine.listen(given));
-      const [atCoordinator] = await Promise.all([connection.listen(...given), ...begun]);
-      return atCoordinator;
-    },
-    async close() {
-      closed = true;
-      await stopRefreshing();
-      await Promise.all([directoryPool.close(), ...[...machines.values()].map((machine) => machine.close())]);
-    },
-  };
-}
 
 /** The same user, password, database and options as for the coordinator. */
 function toUrl(databaseUrl: string, { host, port }: Placement): string {

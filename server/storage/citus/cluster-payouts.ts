@@ -6,8 +6,6 @@ import { isOneOf } from "../payments/payment-record.ts";
 import { LAST_POSITION, type Published, type Publisher } from "../payments/payout-feed.ts";
 import { firstOf, type Machines } from "./cluster-machines.ts";
 
-type Waiting = { payment_id: string; merchant: string; authorized_at: Date };
-
 /** Like `publishPayouts`, for a cluster: takes what waits for the feed from all machines, and adds it to the feed on the coordinator. */
 export function publishOverall(
   coordinator: Db,
@@ -39,3 +37,5 @@ export function publishOverall(
     return { lost, last: (await readLastPayout(transaction)).position };
   });
 }
+
+type Waiting = { payment_id: string; merchant: string; authorized_at: Date };

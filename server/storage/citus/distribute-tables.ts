@@ -3,18 +3,6 @@ import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Db } from "../database/tables.ts";
 import { BY_MERCHANT, installFunctions } from "./shard-functions.ts";
 
-/** Small tables, or tables that are read before the merchant is known. Every machine has all of their rows. */
-const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];
-const TABLES = [...BY_MERCHANT, ...EVERYWHERE];
-
-/** The tables can't be distributed, and the database is as it was. The message says why and what to do. */
-export class NotDistributableError extends Error {
-  override readonly name = "NotDistributableError";
-}
-
-/** Few, because a batch needs a statement for each shard with items of it; but enough that machines can be added. */
-const SHARDS_OF_A_MACHINE = 8;
-
 /**
  * Spreads the tables of an empty or a filled database over the machines of a Citus cluster, by merchant, and the rows of a
  * merchant side by side. One transaction does all of it, so it may be interrupted, and run again. What is distributed already
@@ -38,6 +26,18 @@ export async function distribute(db: Db): Promise<boolean> {
   await installFunctions(db);
   return isNew;
 }
+
+/** Small tables, or tables that are read before the merchant is known. Every machine has all of their rows. */
+const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];
+const TABLES = [...BY_MERCHANT, ...EVERYWHERE];
+
+/** The tables can't be distributed, and the database is as it was. The message says why and what to do. */
+export class NotDistributableError extends Error {
+  override readonly name = "NotDistributableError";
+}
+
+/** Few, because a batch needs a statement for each shard with items of it; but enough that machines can be added. */
+const SHARDS_OF_A_MACHINE = 8;
 
 async function requireCluster(db: Db): Promise<void> {
   const { rows: extensions } = await sql`select from pg_extension where extname = 'citus'`.execute(db);

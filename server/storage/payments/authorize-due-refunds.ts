@@ -7,6 +7,62 @@ import { isHeld, listHolds } from "./holds.ts";
 import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./original-payments.ts";
 import { isOneOf } from "./payment-record.ts";
 
+/**
+ * Authorizes every refund that is due and not held, in small transactions of one merchant each. It takes what no other
+ * transaction has locked, so that it neither waits nor makes others wait. Several processes may run it at once, and each refund
+ * still changes once. Rejects when the database is unavailable.
+ * @param now the domain's time (D30)
+ */
+export async function authorizeDue(
+  store: DueStore,
+  now: Date,
+  { onAuthorized = () => {}, page: limit = 1_000, transaction = REFUNDS_AT_ONCE }: DueOptions = {},
+): Promise<DueRun> {
+  const skipped: DueRefund[] = [];
+  const errors: unknown[] = [];
+
+  async function authorizeBatch(merchant: string, refunds: readonly DueRefund[]): Promise<void> {
+    try {
+      const batch = await store.authorizeRefunds({ merchant, refunds, now });
+      skipped.push(...batch.skipped);
+      if (batch.authorized.length > 0) onAuthorized(batch.authorized);
+    } catch (error) {
+      if (isLockTimeout(error)) skipped.push(...refunds);
+      else if (isUnavailable(error)) throw error;
+      else if (refunds.length === 1) errors.push(error);
+      // The others must not wait for the one that fails.
+      else for (const refund of refunds) await authorizeBatch(merchant, [refund]);
+    }
+    // The embedded store gives nothing else a turn, such as the calls, and the log that is to be written.
+    await setImmediate();
+  }
+
+  /** Merchants don't wait for each other. */
+  async function authorize(due: readonly DueRefund[]): Promise<void> {
+    const merchants = Map.groupBy(due, ({ merchant }) => merchant).entries();
+    async function takeTurns(): Promise<void> {
+      for (const [merchant, refunds] of merchants) {
+        // One after the other, because they may be refunds of the same payment.
+        for (const batch of toParts(refunds, transaction)) await authorizeBatch(merchant, batch);
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  }
+
+  let after: DueRefund | undefined;
+  do {
+    const page = await store.findDue({ now, after, limit });
+    await authorize(page);
+    after = page.length < limit ? undefined : page.at(-1);
+  } while (after);
+  for (const pauseMs of PAUSES_MS) {
+    if (skipped.length === 0) break;
+    await setTimeout(pauseMs);
+    await authorize(skipped.splice(0));
+  }
+  return { skipped: skipped.length, errors };
+}
+
 /** The refunds that were due and were not authorized, and why. */
 export type DueRun = {
   /** How many stay due because another transaction has locked them or their original payments. */
@@ -89,59 +145,3 @@ export type DueStore = {
   findDue(page: DuePage): Promise<readonly DueRefund[]>;
   authorizeRefunds(batch: DueBatch): Promise<Authorized>;
 };
-
-/**
- * Authorizes every refund that is due and not held, in small transactions of one merchant each. It takes what no other
- * transaction has locked, so that it neither waits nor makes others wait. Several processes may run it at once, and each refund
- * still changes once. Rejects when the database is unavailable.
- * @param now the domain's time (D30)
- */
-export async function authorizeDue(
-  store: DueStore,
-  now: Date,
-  { onAuthorized = () => {}, page: limit = 1_000, transaction = REFUNDS_AT_ONCE }: DueOptions = {},
-): Promise<DueRun> {
-  const skipped: DueRefund[] = [];
-  const errors: unknown[] = [];
-
-  async function authorizeBatch(merchant: string, refunds: readonly DueRefund[]): Promise<void> {
-    try {
-      const batch = await store.authorizeRefunds({ merchant, refunds, now });
-      skipped.push(...batch.skipped);
-      if (batch.authorized.length > 0) onAuthorized(batch.authorized);
-    } catch (error) {
-      if (isLockTimeout(error)) skipped.push(...refunds);
-      else if (isUnavailable(error)) throw error;
-      else if (refunds.length === 1) errors.push(error);
-      // The others must not wait for the one that fails.
-      else for (const refund of refunds) await authorizeBatch(merchant, [refund]);
-    }
-    // The embedded store gives nothing else a turn, such as the calls, and the log that is to be written.
-    await setImmediate();
-  }
-
-  /** Merchants don't wait for each other. */
-  async function authorize(due: readonly DueRefund[]): Promise<void> {
-    const merchants = Map.groupBy(due, ({ merchant }) => merchant).entries();
-    async function takeTurns(): Promise<void> {
-      for (const [merchant, refunds] of merchants) {
-        // One after the other, because they may be refunds of the same payment.
-        for (const batch of toParts(refunds, transaction)) await authorizeBatch(merchant, batch);
-      }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
-  }
-
-  let after: DueRefund | undefined;
-  do {
-    const page = await store.findDue({ now, after, limit });
-    await authorize(page);
-    after = page.length < limit ? undefined : page.at(-1);
-  } while (after);
-  for (const pauseMs of PAUSES_MS) {
-    if (skipped.length === 0) break;
-    await setTimeout(pauseMs);
-    await authorize(skipped.splice(0));
-  }
-  return { skipped: skipped.length, errors };
-}

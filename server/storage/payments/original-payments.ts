@@ -23,6 +23,32 @@ import {
 } from "./payment-record.ts";
 import { awaitPayout } from "./payout-feed.ts";
 
+/** Changes an original payment, its event and its refunds in one transaction, which locks its row first (D12a). */
+export async function transitionOriginal(
+  db: Db,
+  key: PaymentKey,
+  change: OriginalChange,
+): Promise<TransitionResult> {
+  const { to, settledAt, now } = change;
+  return db.transaction().execute(async (transaction) => {
+    const current = await lockDebit(transaction, key);
+    if (!current) return { kind: "not-found" };
+    const transition = originalTransition(current.status, to);
+    if (!transition) return { kind: "impossible", status: current.status };
+
+    const failedRefunds = transition.refundTrigger
+      ? await failRefunds(transaction, key, { now, trigger: transition.refundTrigger })
+      : [];
+    const payment = await updateDebit(transaction, current, change);
+    // After it: only refunds of settled payments may have a due date.
+    const dueAt = settledAt && refundDueAt(settledAt);
+    for (const which of dueAt ? await partsOfRefunds(transaction, key, ["PENDING"]) : [])
+      await sql`update payments set due_at = ${dueAt}::timestamptz where ${which}`.execute(transaction);
+    await emitEvent(transaction, payment, now);
+    return { kind: "changed", payment, failedRefunds };
+  });
+}
+
 /** An original payment as it is at the payment system. Amount in cents. */
 export type NewPayment = PaymentKey & {
   readonly status: OriginalStatus;
@@ -90,32 +116,6 @@ export type OriginalChange = { readonly now: Date } & (
   | { readonly to: "SETTLED"; readonly settledAt: Date }
   | { readonly to: "FAILED" | "COVERED"; readonly settledAt?: undefined }
 );
-
-/** Changes an original payment, its event and its refunds in one transaction, which locks its row first (D12a). */
-export async function transitionOriginal(
-  db: Db,
-  key: PaymentKey,
-  change: OriginalChange,
-): Promise<TransitionResult> {
-  const { to, settledAt, now } = change;
-  return db.transaction().execute(async (transaction) => {
-    const current = await lockDebit(transaction, key);
-    if (!current) return { kind: "not-found" };
-    const transition = originalTransition(current.status, to);
-    if (!transition) return { kind: "impossible", status: current.status };
-
-    const failedRefunds = transition.refundTrigger
-      ? await failRefunds(transaction, key, { now, trigger: transition.refundTrigger })
-      : [];
-    const payment = await updateDebit(transaction, current, change);
-    // After it: only refunds of settled payments may have a due date.
-    const dueAt = settledAt && refundDueAt(settledAt);
-    for (const which of dueAt ? await partsOfRefunds(transaction, key, ["PENDING"]) : [])
-      await sql`update payments set due_at = ${dueAt}::timestamptz where ${which}`.execute(transaction);
-    await emitEvent(transaction, payment, now);
-    return { kind: "changed", payment, failedRefunds };
-  });
-}
 
 /** An original payment, whose row stays locked until the transaction ends. */
 export async function lockDebit(transaction: Db, { merchant, paymentId }: PaymentKey) {

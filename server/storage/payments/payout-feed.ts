@@ -2,6 +2,27 @@ import { sql } from "kysely";
 import type { Db } from "../database/tables.ts";
 import type { PaymentKey } from "./payment-record.ts";
 
+/**
+ * Puts up to a thousand refunds that wait for it and are not held into the payout feed, each once, however many servers try. The feed
+ * shows a position once every server has come back with it as `known`.
+ *
+ * A position that a refund took when it was authorized could become visible after a higher one, and a reader's cursor would have
+ * passed it. So positions are given here, one transaction after the other, to refunds whose authorization is committed: a reader
+ * who sees a position sees all lower ones. They follow the database's clock, so that also in a restored database, which has
+ * forgotten some, the next one is higher than all that a reader may have seen.
+ */
+export async function publishPayouts(
+  db: Db,
+  { server, known, atMost = 1_000 }: Publisher & { readonly atMost?: number },
+): Promise<Published> {
+  const { rows } = await sql<Published>`
+    select lost, last from publish_payouts(${server}::uuid, ${known}::bigint, ${atMost}::integer)`.execute(
+    db,
+  );
+  if (!rows[0]) throw new Error("the statement returned no row");
+  return rows[0];
+}
+
 /** An authorized refund, as the payment system reads it. Amount in cents. */
 export type Payout = PaymentKey & {
   /** Grows along the feed. The cursor of the last payout that was read is where the next page begins. */
@@ -37,27 +58,6 @@ export type Publisher = { readonly server: string; readonly known: number };
 
 /** What a run has left: the last position of all; or what the database lacks, and then nothing was published. */
 export type Published = { readonly lost: string } | { readonly lost: null; readonly last: number };
-
-/**
- * Puts up to a thousand refunds that wait for it and are not held into the payout feed, each once, however many servers try. The feed
- * shows a position once every server has come back with it as `known`.
- *
- * A position that a refund took when it was authorized could become visible after a higher one, and a reader's cursor would have
- * passed it. So positions are given here, one transaction after the other, to refunds whose authorization is committed: a reader
- * who sees a position sees all lower ones. They follow the database's clock, so that also in a restored database, which has
- * forgotten some, the next one is higher than all that a reader may have seen.
- */
-export async function publishPayouts(
-  db: Db,
-  { server, known, atMost = 1_000 }: Publisher & { readonly atMost?: number },
-): Promise<Published> {
-  const { rows } = await sql<Published>`
-    select lost, last from publish_payouts(${server}::uuid, ${known}::bigint, ${atMost}::integer)`.execute(
-    db,
-  );
-  if (!rows[0]) throw new Error("the statement returned no row");
-  return rows[0];
-}
 
 /** A server that stops, for which the feed then no longer waits. */
 export async function leaveFeed(db: Db, server: string): Promise<void> {

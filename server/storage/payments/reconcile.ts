@@ -16,6 +16,16 @@ import {
   type RefundRecord,
 } from "./payment-record.ts";
 
+/**
+ * Makes the database agree with what the payment system knows of a refund, as after a restore: it must never be paid again, and
+ * its requestKey must be found used. All in one transaction, which locks the original payment first (D12a). Repeating it changes
+ * nothing.
+ * @param now the domain's time (D30)
+ */
+export async function reconcileRefund(db: Db, refund: KnownRefund, now: Date): Promise<Reconciled> {
+  return db.transaction().execute((transaction) => reconcileIn(transaction, refund, now));
+}
+
 /** A refund as the payment system knows it. Amount in cents. */
 export type KnownRefund = PaymentKey & {
   readonly requestKey: string;
@@ -39,16 +49,6 @@ export type Reconciled =
   | { readonly keptAs: string }
   | { readonly differs: string }
   | { readonly error: string };
-
-/**
- * Makes the database agree with what the payment system knows of a refund, as after a restore: it must never be paid again, and
- * its requestKey must be found used. All in one transaction, which locks the original payment first (D12a). Repeating it changes
- * nothing.
- * @param now the domain's time (D30)
- */
-export async function reconcileRefund(db: Db, refund: KnownRefund, now: Date): Promise<Reconciled> {
-  return db.transaction().execute((transaction) => reconcileIn(transaction, refund, now));
-}
 
 /** The same in a transaction that the caller commits. */
 export async function reconcileIn(transaction: Db, refund: KnownRefund, now: Date): Promise<Reconciled> {

@@ -16,6 +16,25 @@ import {
   toPaymentRecord,
 } from "./payment-record.ts";
 
+/**
+ * Saves refunds, their events and the deliveries of these by one statement; the database adds their amounts to the originals'
+ * `refunded_cents`. Skips a refund whose decision no longer holds, or whose requestKey is used, even by an earlier one of these.
+ * @param lockTimeoutMs called when there is a connection: how long to wait for each lock, such as one on an original; 0 for the limit
+ *   of the connection. If it throws, nothing is saved.
+ * @returns in the order of the refunds whether each was saved; otherwise its key is used, or the decision must be made again
+ */
+export async function saveRefunds(
+  db: Db,
+  refunds: readonly NewRefund[],
+  lockTimeoutMs: () => number = () => 0,
+): Promise<readonly boolean[]> {
+  const rows = JSON.stringify(toRefundRows(refunds));
+  const save = async (connection: Db) => saveStatement(rows, String(lockTimeoutMs())).execute(connection);
+  const result = await (db.isTransaction ? save(db) : db.connection().execute(save));
+  const saved = new Set(result.rows[0]?.saved);
+  return refunds.map(({ paymentId }) => saved.has(paymentId));
+}
+
 /** The data on which a refund is decided. */
 export type LoadedOriginal = {
   /** The payment that it names, if its merchant has it. */
@@ -67,25 +86,6 @@ export function toLoaded({
   ...original
 }: LoadedRow): LoadedOriginal {
   return { original: found ? original : undefined, clockOffsetMs, held, receivers };
-}
-
-/**
- * Saves refunds, their events and the deliveries of these by one statement; the database adds their amounts to the originals'
- * `refunded_cents`. Skips a refund whose decision no longer holds, or whose requestKey is used, even by an earlier one of these.
- * @param lockTimeoutMs called when there is a connection: how long to wait for each lock, such as one on an original; 0 for the limit
- *   of the connection. If it throws, nothing is saved.
- * @returns in the order of the refunds whether each was saved; otherwise its key is used, or the decision must be made again
- */
-export async function saveRefunds(
-  db: Db,
-  refunds: readonly NewRefund[],
-  lockTimeoutMs: () => number = () => 0,
-): Promise<readonly boolean[]> {
-  const rows = JSON.stringify(toRefundRows(refunds));
-  const save = async (connection: Db) => saveStatement(rows, String(lockTimeoutMs())).execute(connection);
-  const result = await (db.isTransaction ? save(db) : db.connection().execute(save));
-  const saved = new Set(result.rows[0]?.saved);
-  return refunds.map(({ paymentId }) => saved.has(paymentId));
 }
 
 /** The refunds of a statement, as `json_to_recordset` reads them. */

@@ -1,17 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** Typing pauses this long before a list is read again. */
-const PAUSE_MS = 250;
-
-type FiltersProps = {
-  /** The name of the status, such as `State`. */
-  label: string;
-  statuses: readonly string[];
-  textLabel: string;
-  filter: Filter;
-  change: (filter: Filter) => void;
-};
-
 /** Narrows a list to a status and to a text. */
 export function Filters({ label, statuses, textLabel, filter, change }: FiltersProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -44,6 +32,18 @@ export function Filters({ label, statuses, textLabel, filter, change }: FiltersP
     </search>
   );
 }
+
+/** Typing pauses this long before a list is read again. */
+const PAUSE_MS = 250;
+
+type FiltersProps = {
+  /** The name of the status, such as `State`. */
+  label: string;
+  statuses: readonly string[];
+  textLabel: string;
+  filter: Filter;
+  change: (filter: Filter) => void;
+};
 
 /** What a list is narrowed to; a member is left out for everything. */
 export type Filter<Status extends string = string> = { readonly status?: Status; readonly text?: string };

@@ -1,28 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listen, type Page, type Problem, type Result, type Topic } from "./sandbox-api.ts";
 
-export type Cursor = { readonly cursor?: string };
-
-/** A list that is loaded in parts. */
-export type Paged<Item> = {
-  /** Undefined until the first page is loaded. */
-  readonly items: readonly Item[] | undefined;
-  readonly problem: Problem | undefined;
-  /** Whether the server has more than is loaded. */
-  readonly hasMore: boolean;
-  /** Loads one page more. */
-  more(): void;
-};
-
-type Source<Item> = {
-  /** Names the list; another key starts a new list. */
-  key: string;
-  topics: readonly Topic[];
-  load: (cursor: Cursor) => Promise<Result<Page<Item>>>;
-};
-
-type State<Item> = { key: string; loaded?: Page<Item>; problem?: Problem };
-
 /** Loads a list page by page; after a change it loads all of these pages again. */
 export function usePaged<Item>({ key, topics, load }: Source<Item>): Paged<Item> {
   const [state, setState] = useState<State<Item>>({ key });
@@ -72,3 +50,25 @@ export function usePaged<Item>({ key, topics, load }: Source<Item>): Paged<Item>
   const { loaded, problem } = state.key === key ? state : {};
   return { items: loaded?.items, problem, hasMore: loaded?.nextCursor != null, more: () => more.current() };
 }
+
+export type Cursor = { readonly cursor?: string };
+
+/** A list that is loaded in parts. */
+export type Paged<Item> = {
+  /** Undefined until the first page is loaded. */
+  readonly items: readonly Item[] | undefined;
+  readonly problem: Problem | undefined;
+  /** Whether the server has more than is loaded. */
+  readonly hasMore: boolean;
+  /** Loads one page more. */
+  more(): void;
+};
+
+type Source<Item> = {
+  /** Names the list; another key starts a new list. */
+  key: string;
+  topics: readonly Topic[];
+  load: (cursor: Cursor) => Promise<Result<Page<Item>>>;
+};
+
+type State<Item> = { key: string; loaded?: Page<Item>; problem?: Problem };

@@ -3,25 +3,6 @@ import { Empty, ProblemText } from "./elements.tsx";
 import { count } from "./format-values.ts";
 import type { Paged } from "./paged-list.ts";
 
-type Column<Item> = {
-  head: string;
-  /**
-   * Sets the width. `main` takes the remaining width; `number` and `money` are aligned to the right. On a phone the `state`,
-   * or else the `record`, appears below `main`, and `reason`, `time` and a `short` column next to a state are hidden.
-   */
-  kind: "main" | "state" | "short" | "reason" | "record" | "number" | "money" | "time";
-  cell: (item: Item) => ComponentChildren;
-};
-
-type ListProps<Item> = {
-  name: string;
-  paged: Paged<Item>;
-  columns: readonly Column<Item>[];
-  idOf: (item: Item) => string;
-  /** The text for an empty list. */
-  empty: ComponentChildren;
-};
-
 /** A list, with a button that loads more of it. */
 export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item>) {
   const items = paged.items ?? [];
@@ -72,3 +53,22 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
     </>
   );
 }
+
+type Column<Item> = {
+  head: string;
+  /**
+   * Sets the width. `main` takes the remaining width; `number` and `money` are aligned to the right. On a phone the `state`,
+   * or else the `record`, appears below `main`, and `reason`, `time` and a `short` column next to a state are hidden.
+   */
+  kind: "main" | "state" | "short" | "reason" | "record" | "number" | "money" | "time";
+  cell: (item: Item) => ComponentChildren;
+};
+
+type ListProps<Item> = {
+  name: string;
+  paged: Paged<Item>;
+  columns: readonly Column<Item>[];
+  idOf: (item: Item) => string;
+  /** The text for an empty list. */
+  empty: ComponentChildren;
+};

@@ -3,15 +3,6 @@ import { Code, RealTime, Status, Time, toHash, Until } from "./elements.tsx";
 import { count, toEastern } from "./format-values.ts";
 import type { SandboxSchemas } from "./sandbox-api.ts";
 
-type Refund = SandboxSchemas["RefundRecord"];
-type Debit = SandboxSchemas["Debit"];
-
-/** What led to a refund's statuses, and the webhooks about them; the sandbox forgets old requests. */
-export type Course = {
-  readonly call: SandboxSchemas["RequestRecord"] | undefined;
-  readonly deliveries: readonly SandboxSchemas["Delivery"][];
-};
-
 /** The life of a refund: past steps as filled marks, the next one as an open mark; the text says the same. */
 export function Timeline({ refund, payment, course }: { refund: Refund; payment: Debit; course?: Course }) {
   const { due, history } = refund;
@@ -37,6 +28,15 @@ export function Timeline({ refund, payment, course }: { refund: Refund; payment:
     </>
   );
 }
+
+type Refund = SandboxSchemas["RefundRecord"];
+type Debit = SandboxSchemas["Debit"];
+
+/** What led to a refund's statuses, and the webhooks about them; the sandbox forgets old requests. */
+export type Course = {
+  readonly call: SandboxSchemas["RequestRecord"] | undefined;
+  readonly deliveries: readonly SandboxSchemas["Delivery"][];
+};
 
 const DAY_MS = 86_400_000;
 

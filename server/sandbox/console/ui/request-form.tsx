@@ -6,26 +6,6 @@ import { constraintsOf, type FormName, isVariant } from "./form-constraints.ts";
 import { type Problem, type Result, useCall } from "./sandbox-api.ts";
 import { Variants } from "./variant-field.tsx";
 
-/** A field of a request, by the JSON Pointer at which it stands in the body. */
-export type FieldOf = {
-  at: string;
-  label: string;
-  value?: string | undefined;
-  /** Explains what an empty field means; the contract says whether it may be empty. */
-  empty?: string;
-  /** Makes a value for each new request; a request that is repeated keeps it. */
-  fresh?: { label: string; make: () => string };
-  hint?: string;
-};
-
-type FormProps = {
-  /** The schema of the contract whose constraints apply to the fields. */
-  form: FormName;
-  fields: readonly FieldOf[];
-  submit: string;
-  send: (body: object) => Promise<Result<unknown>>;
-};
-
 /** The form of a request. The server validates it, so an invalid request is sent like any other. */
 export function Form({ form, fields, submit, send }: FormProps) {
   const { problem, busy, run } = useCall();
@@ -57,6 +37,26 @@ export function Form({ form, fields, submit, send }: FormProps) {
     </form>
   );
 }
+
+/** A field of a request, by the JSON Pointer at which it stands in the body. */
+export type FieldOf = {
+  at: string;
+  label: string;
+  value?: string | undefined;
+  /** Explains what an empty field means; the contract says whether it may be empty. */
+  empty?: string;
+  /** Makes a value for each new request; a request that is repeated keeps it. */
+  fresh?: { label: string; make: () => string };
+  hint?: string;
+};
+
+type FormProps = {
+  /** The schema of the contract whose constraints apply to the fields. */
+  form: FormName;
+  fields: readonly FieldOf[];
+  submit: string;
+  send: (body: object) => Promise<Result<unknown>>;
+};
 
 const NUMERIC = ["number", "integer"];
 

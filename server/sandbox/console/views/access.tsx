@@ -2,10 +2,6 @@ import { useState } from "preact/hooks";
 import { PageHead, ProblemText, ShownOnce } from "../ui/elements.tsx";
 import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../ui/sandbox-api.ts";
 
-const SCOPES = ["refunds", "webhooks"] as const;
-
-type Choose = (token: string) => void;
-
 /** Chooses the merchant whose records are shown, shows its access token, and creates tokens with fewer scopes. */
 export function Access({ choose }: { choose: Choose }) {
   return (
@@ -22,6 +18,10 @@ export function Access({ choose }: { choose: Choose }) {
     </section>
   );
 }
+
+const SCOPES = ["refunds", "webhooks"] as const;
+
+type Choose = (token: string) => void;
 
 /** In place of every view, because the sandbox shows nothing to a token that it does not know. */
 export function Refused({ problem, choose }: { problem: Problem; choose: Choose }) {

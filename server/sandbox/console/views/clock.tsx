@@ -4,15 +4,6 @@ import { count, fromEastern, toEastern, toUtc } from "../ui/format-values.ts";
 import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../ui/sandbox-api.ts";
 import { readNow, setNow, useNow } from "../ui/sandbox-time.ts";
 
-type Advance = SandboxSchemas["ClockAdvance"];
-type Time = SandboxSchemas["Clock"];
-
-const STEPS: readonly [label: string, step: Advance][] = [
-  ["+1 hour", { by: "PT1H" }],
-  ["+1 business day", { businessDays: 1 }],
-  ["+30 days", { by: "P30D" }],
-];
-
 /** The sandbox's time, what is due next, and the ways to move on. */
 export function Clock() {
   const { data } = useLoaded("due", ["clock", "payments", "webhooks"], readDue);
@@ -80,6 +71,15 @@ export function Clock() {
     </section>
   );
 }
+
+type Advance = SandboxSchemas["ClockAdvance"];
+type Time = SandboxSchemas["Clock"];
+
+const STEPS: readonly [label: string, step: Advance][] = [
+  ["+1 hour", { by: "PT1H" }],
+  ["+1 business day", { businessDays: 1 }],
+  ["+30 days", { by: "P30D" }],
+];
 
 async function readDue() {
   const due = await sandbox.GET("/sandbox/clock");

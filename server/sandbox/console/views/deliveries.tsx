@@ -20,13 +20,6 @@ import { usePaged } from "../ui/paged-list.ts";
 import { List } from "../ui/record-list.tsx";
 import { type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 
-type DeliveryRecord = SandboxSchemas["Delivery"];
-type Attempt = SandboxSchemas["SentAttempt"];
-
-const LIMIT = 100;
-
-const STATES = ["PENDING", "DELIVERED", "EXHAUSTED", "ENDED"] as const;
-
 /** Deliveries, newest first, of all subscriptions, of one, or of one event. */
 export function DeliveryList({
   of: owner,
@@ -85,6 +78,13 @@ export function DeliveryList({
     </>
   );
 }
+
+type DeliveryRecord = SandboxSchemas["Delivery"];
+type Attempt = SandboxSchemas["SentAttempt"];
+
+const LIMIT = 100;
+
+const STATES = ["PENDING", "DELIVERED", "EXHAUSTED", "ENDED"] as const;
 
 const idOf = ({ webhookId }: DeliveryRecord) => webhookId;
 

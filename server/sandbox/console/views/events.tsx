@@ -4,10 +4,6 @@ import { List } from "../ui/record-list.tsx";
 import { type SandboxSchemas, sandbox } from "../ui/sandbox-api.ts";
 import { DeliveryList } from "./deliveries.tsx";
 
-type EventRecord = SandboxSchemas["EventRecord"];
-
-const LIMIT = 100;
-
 /** Every event, newest first, or those about one record. */
 export function Events({ resourceId }: { resourceId: string }) {
   const paged = usePaged<EventRecord>({
@@ -44,6 +40,10 @@ export function Events({ resourceId }: { resourceId: string }) {
     </section>
   );
 }
+
+type EventRecord = SandboxSchemas["EventRecord"];
+
+const LIMIT = 100;
 
 const idOf = ({ eventId }: EventRecord) => eventId;
 

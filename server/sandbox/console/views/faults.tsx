@@ -3,19 +3,6 @@ import { count } from "../ui/format-values.ts";
 import { Form } from "../ui/request-form.tsx";
 import { type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 
-type Fault = SandboxSchemas["Fault"];
-type Hit = SandboxSchemas["FaultHit"];
-
-const FIELDS = [
-  { at: "/kind", label: "What goes wrong" },
-  { at: "/times", label: "How many times", empty: "once" },
-  { at: "/operation", label: "Only this operation", empty: "any" },
-  { at: "/requestKey", label: "Only this requestKey" },
-  { at: "/retryAfter", label: "retryAfter, in seconds", hint: "for UNAVAILABLE and RATE_LIMITED" },
-  { at: "/delayMs", label: "delayMs", hint: "for SLOW" },
-  { at: "/hours", label: "hours", hint: "for LATE, of the sandbox's clock" },
-];
-
 /** Arms faults of calls and of deliveries, and shows what each has done. */
 export function Faults() {
   const { data, problem } = useLoaded("faults", ["requests", "webhooks"], () =>
@@ -48,6 +35,19 @@ export function Faults() {
     </section>
   );
 }
+
+type Fault = SandboxSchemas["Fault"];
+type Hit = SandboxSchemas["FaultHit"];
+
+const FIELDS = [
+  { at: "/kind", label: "What goes wrong" },
+  { at: "/times", label: "How many times", empty: "once" },
+  { at: "/operation", label: "Only this operation", empty: "any" },
+  { at: "/requestKey", label: "Only this requestKey" },
+  { at: "/retryAfter", label: "retryAfter, in seconds", hint: "for UNAVAILABLE and RATE_LIMITED" },
+  { at: "/delayMs", label: "delayMs", hint: "for SLOW" },
+  { at: "/hours", label: "hours", hint: "for LATE, of the sandbox's clock" },
+];
 
 function ArmedFault({ fault }: { fault: Fault }) {
   const { kind, remaining, operation, requestKey, retryAfter, delayMs, hours, hits } = fault;

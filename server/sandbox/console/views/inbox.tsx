@@ -3,19 +3,6 @@ import { Action, Body, Code, Empty, Id, ProblemText, ShownOnce } from "../ui/ele
 import { count } from "../ui/format-values.ts";
 import { published, type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 
-type InboxState = SandboxSchemas["Inbox"];
-/** How many of the received webhooks the sandbox shows. */
-const LISTED = 50;
-
-type Switch = { label: string; set: Partial<Pick<InboxState, "status" | "delayMs">> };
-
-const SWITCHES: readonly Switch[] = [
-  { label: "Respond 200", set: { status: 200, delayMs: 0 } },
-  { label: "Respond 500", set: { status: 500, delayMs: 0 } },
-  { label: "Respond 410", set: { status: 410, delayMs: 0 } },
-  { label: "Delay 3 s", set: { delayMs: 3_000 } },
-];
-
 /** A receiver for a merchant without a server, with switches that make it fail. */
 export function Inbox() {
   const { data: inbox, problem } = useLoaded("inbox", ["inbox", "webhooks"], () =>
@@ -92,6 +79,19 @@ export function Inbox() {
     </>
   );
 }
+
+type InboxState = SandboxSchemas["Inbox"];
+/** How many of the received webhooks the sandbox shows. */
+const LISTED = 50;
+
+type Switch = { label: string; set: Partial<Pick<InboxState, "status" | "delayMs">> };
+
+const SWITCHES: readonly Switch[] = [
+  { label: "Respond 200", set: { status: 200, delayMs: 0 } },
+  { label: "Respond 500", set: { status: 500, delayMs: 0 } },
+  { label: "Respond 410", set: { status: 410, delayMs: 0 } },
+  { label: "Delay 3 s", set: { delayMs: 3_000 } },
+];
 
 /** The prefix says that base64 follows, which stands for the bytes that sign (D22). */
 export function newSecret(): string {

@@ -8,11 +8,6 @@ import { published, type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbo
 import { inDollars, leftToRefund } from "./payments.tsx";
 import { type Refund, RefundCard, RefundPage, Related } from "./refunds.tsx";
 
-type Debit = SandboxSchemas["Debit"];
-
-/** How many refunds of a payment are shown on its page, the newest; the list of refunds has them all. */
-const NEWEST = 20;
-
 /** A payment with its refunds, or a refund. */
 export function Payment({ paymentId }: { paymentId: string }) {
   const { data, problem } = useLoaded(`payment ${paymentId}`, ["payments", "clock"], () =>
@@ -26,6 +21,11 @@ export function Payment({ paymentId }: { paymentId: string }) {
     </section>
   );
 }
+
+type Debit = SandboxSchemas["Debit"];
+
+/** How many refunds of a payment are shown on its page, the newest; the list of refunds has them all. */
+const NEWEST = 20;
 
 const UP = { view: "payments", label: "Payments" };
 

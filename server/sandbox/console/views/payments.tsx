@@ -6,11 +6,6 @@ import { List } from "../ui/record-list.tsx";
 import { Fold, Form } from "../ui/request-form.tsx";
 import { type Page, type Result, type SandboxSchemas, sandbox } from "../ui/sandbox-api.ts";
 
-type Debit = SandboxSchemas["Debit"];
-
-const LIMIT = 100;
-const STATUSES = ["PROCESSING", "SETTLED", "FAILED", "COVERED"] as const;
-
 /** Every original payment, newest first. */
 export function Payments() {
   const [filter, change] = useFilter(STATUSES);
@@ -81,6 +76,11 @@ export function Payments() {
     </section>
   );
 }
+
+type Debit = SandboxSchemas["Debit"];
+
+const LIMIT = 100;
+const STATUSES = ["PROCESSING", "SETTLED", "FAILED", "COVERED"] as const;
 
 const idOf = ({ paymentId }: Debit) => paymentId;
 

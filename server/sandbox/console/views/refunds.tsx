@@ -6,12 +6,6 @@ import { List } from "../ui/record-list.tsx";
 import { type Course, Timeline } from "../ui/refund-timeline.tsx";
 import { type Page, type Result, type SandboxSchemas, sandbox, useLoaded } from "../ui/sandbox-api.ts";
 
-type Debit = SandboxSchemas["Debit"];
-export type Refund = SandboxSchemas["RefundRecord"];
-
-const LIMIT = 100;
-const STATUSES = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"] as const;
-
 /** Every refund, newest first. */
 export function Refunds() {
   const [filter, change] = useFilter(STATUSES);
@@ -66,6 +60,12 @@ export function Refunds() {
     </section>
   );
 }
+
+type Debit = SandboxSchemas["Debit"];
+export type Refund = SandboxSchemas["RefundRecord"];
+
+const LIMIT = 100;
+const STATUSES = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"] as const;
 
 const idOf = ({ paymentId }: Refund) => paymentId;
 

@@ -6,14 +6,6 @@ import { usePaged } from "../ui/paged-list.ts";
 import { List } from "../ui/record-list.tsx";
 import { getToken, published, type SandboxSchemas, sandbox } from "../ui/sandbox-api.ts";
 
-type Recorded = SandboxSchemas["RequestRecord"];
-
-const LIMIT = 100;
-const INSTANCE = /^urn:uuid:/;
-
-/** The statuses of the published contract, and that of the fault `BAD_GATEWAY`. */
-const STATUSES = "200 201 400 401 403 404 406 408 409 413 415 429 500 502 503".split(" ");
-
 /** Every request to the published contract, newest first, live; the link of a request shows all of it. */
 export function Requests({ search }: { search: string }) {
   const [{ status }, change] = useFilter(STATUSES);
@@ -83,6 +75,14 @@ export function Requests({ search }: { search: string }) {
     </section>
   );
 }
+
+type Recorded = SandboxSchemas["RequestRecord"];
+
+const LIMIT = 100;
+const INSTANCE = /^urn:uuid:/;
+
+/** The statuses of the published contract, and that of the fault `BAD_GATEWAY`. */
+const STATUSES = "200 201 400 401 403 404 406 408 409 413 415 429 500 502 503".split(" ");
 
 const idOf = ({ requestId }: Recorded) => requestId;
 

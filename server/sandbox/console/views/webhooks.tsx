@@ -14,10 +14,6 @@ import {
 import { DeliveryList } from "./deliveries.tsx";
 import { Inbox, newSecret } from "./inbox.tsx";
 
-type SubscriptionRecord = SandboxSchemas["SubscriptionRecord"];
-
-const LIMIT = 100;
-
 export function Webhooks() {
   return (
     <section>
@@ -32,6 +28,10 @@ export function Webhooks() {
     </section>
   );
 }
+
+type SubscriptionRecord = SandboxSchemas["SubscriptionRecord"];
+
+const LIMIT = 100;
 
 function Subscriptions() {
   const paged = usePaged<SubscriptionRecord>({
