@@ -8,7 +8,7 @@ import type { Amount } from "./types.ts";
  * @throws InvalidAmountError when it is not a whole number of cents from 0.01 to 9999999999.99 dollars
  */
 export function toAmount(input: AmountInput): Amount {
-  const { currency, cents } = read(input);
+  const { currency, cents } = readInput(input);
   if (currency !== "USD") throw new InvalidAmountError(`the currency is USD, not ${currency}.`);
   if (cents <= 0) throw new InvalidAmountError("it is not more than 0.");
   if (cents > MAX_CENTS) throw new InvalidAmountError("it is more than 9999999999.99.");
@@ -31,7 +31,7 @@ export type Dollars = string | number;
 
 const MAX_CENTS = 999_999_999_999;
 
-function read(input: unknown): { currency: unknown; cents: number } {
+function readInput(input: unknown): { currency: unknown; cents: number } {
   if (!isObject(input)) return { currency: "USD", cents: toCents(input) };
   const { cents, currency = "USD", value } = input;
   // An object with neither may be one of a library, such as a decimal.
@@ -43,12 +43,12 @@ function read(input: unknown): { currency: unknown; cents: number } {
 }
 
 export function toCents(dollars: unknown): number {
-  if (typeof dollars === "number" && Number.isFinite(dollars)) return toWhole(dollars);
+  if (typeof dollars === "number" && Number.isFinite(dollars)) return toWholeCents(dollars);
   const digits = typeof dollars === "string" ? /^-?(\d+)(?:\.(\d{1,2}))?$/.exec(dollars) : null;
   if (digits === null) {
     const text = typeof dollars === "string" ? JSON.stringify(dollars) : String(dollars);
-    const given = dollars instanceof Object ? "an object: pass its text, such as amount.toFixed(2)" : text;
-    throw new InvalidAmountError(`give dollars with at most two digits after the point, not ${given}.`);
+    const shown = dollars instanceof Object ? "an object: pass its text, such as amount.toFixed(2)" : text;
+    throw new InvalidAmountError(`give dollars with at most two digits after the point, not ${shown}.`);
   }
   const [text, whole = "", fraction = ""] = digits;
   const cents = Number(whole + fraction.padEnd(2, "0"));
@@ -56,7 +56,7 @@ export function toCents(dollars: unknown): number {
 }
 
 /** Arithmetic with dollars is off by a few units in the last of 53 bits; a larger difference is a third decimal. */
-function toWhole(dollars: number): number {
+function toWholeCents(dollars: number): number {
   const cents = Math.round(dollars * 100);
   if (Math.abs(dollars * 100 - cents) > Math.abs(cents) * Number.EPSILON * 16)
     throw new InvalidAmountError(`${dollars} has more than two digits after the point.`);

@@ -9,6 +9,7 @@ import type { AccessToken, Fetch } from "./send-once.ts";
 import { toTraceHeaders } from "./trace-headers.ts";
 import type { Input, OperationId, Result } from "./types.ts";
 
+/** Creates the function that calls an operation of the contract by openapi-fetch, again if `repetition` says so. */
 export function createCall(client: ClientOptions): Call {
   const { baseUrl, accessToken, fetch, clock = realClock, random = Math.random, onAttempt } = client;
   const api = createFetchClient<paths>({
@@ -36,10 +37,10 @@ export function createCall(client: ClientOptions): Call {
       ...toLimits(client, options, repetition),
       progress,
     });
-    const given = { params: { path: input }, body: (method as string) === "get" ? undefined : input };
+    const request = { params: { path: input }, body: (method as string) === "get" ? undefined : input };
     // The type of this call takes one path, not a union; the type of `Call` makes sure that operation and input belong together.
     const { data, error, response } = await api.request(method as "post", path as "/v1/refunds", {
-      ...(given as { body: Input<"issueRefund"> }),
+      ...(request as { body: Input<"issueRefund"> }),
       headers: toTraceHeaders(),
       fetch: retryingFetch,
       middleware: [refuseForeign(success, progress)],
@@ -95,12 +96,12 @@ const MAX_TIMER_MS = 2e9;
  *
  * @throws RangeError for a limit that is not a number, such as a missing setting that was converted: it would limit nothing
  */
-function toLimits(...given: readonly Partial<Record<keyof typeof DEFAULTS, unknown>>[]): typeof DEFAULTS {
+function toLimits(...settings: readonly Partial<Record<keyof typeof DEFAULTS, unknown>>[]): typeof DEFAULTS {
   const limits = { ...DEFAULTS };
   for (const name of Object.keys(limits) as (keyof typeof DEFAULTS)[]) {
-    for (const { [name]: limit = limits[name] } of given) {
-      const value = Number(limit);
-      if (!(value >= 0)) throw new RangeError(`${name}: ${limit}`);
+    for (const setting of settings) {
+      const value = Number(setting[name] ?? limits[name]);
+      if (!(value >= 0)) throw new RangeError(`${name}: ${setting[name]}`);
       limits[name] = Math.min(value, MAX_TIMER_MS);
     }
   }
@@ -113,9 +114,10 @@ function refuseForeign(success: number, progress: CallProgress): Middleware {
     async onResponse({ response }) {
       const text = await response.clone().text();
       const body = isJson(response) ? parseJson(text) : undefined;
-      const own = response.status === success ? isObject(body) : isProblem(body);
+      const isFromService = response.status === success ? isObject(body) : isProblem(body);
       // A proxy may have sent this response, before or after it forwarded the request.
-      if (!own) throw new UnexpectedResponseError(response, text, { ...progress, outcomeUnknown: true });
+      if (!isFromService)
+        throw new UnexpectedResponseError(response, text, { ...progress, outcomeUnknown: true });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ExistingRecord, Problem, ProblemErrorCode, Violation } from "./types.ts";
 
-/** The facts known about a call, while it is in progress and when it has failed. */
+/** The facts known about a call, while it is in progress and when it has failed; every error of a call has them. */
 export type CallProgress = {
   /** The number of requests that were sent. */
   attempts: number;
@@ -28,7 +28,7 @@ export abstract class CallError extends Error implements Readonly<CallProgress> 
  * Statuses that show that no attempt made the refund: they depend only on the request, which is the same each time. The `existing` of
  * a 409 may be that refund; `mayExist` says so.
  */
-const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
+const DECISIVE_STATUSES: readonly number[] = [400, 404, 406, 409, 413, 415];
 
 /** A call that the service refused with a problem. */
 export class ProblemError extends CallError {
@@ -56,7 +56,8 @@ export class ProblemError extends CallError {
       body;
     const { errorCode, errorMessage } = body.errorDetails;
     const lines = violations.map(({ pointer, message }) => `\n${pointer || "body"}: ${message}`);
-    const outcomeUnknown = mayExist || (progress.outcomeUnknown && !DECIDED.includes(response.status));
+    const outcomeUnknown =
+      mayExist || (progress.outcomeUnknown && !DECISIVE_STATUSES.includes(response.status));
     super(`${errorCode}: ${errorMessage}${lines.join("")}`, { ...progress, outcomeUnknown });
     this.status = response.status;
     this.errorCode = errorCode;

@@ -1,12 +1,13 @@
+/** Joins the chunks of a body, and throws as soon as they have more bytes than `MAX_BODY_BYTES`. */
 export function collectBody(): BodyCollector {
   const chunks: Uint8Array[] = [];
   let length = 0;
   return {
-    add(given) {
-      const chunk = typeof given === "string" ? new TextEncoder().encode(given) : given;
-      length += chunk.byteLength;
+    add(chunk) {
+      const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+      length += bytes.byteLength;
       if (length > MAX_BODY_BYTES) throw new BodyTooLargeError();
-      chunks.push(chunk);
+      chunks.push(bytes);
     },
     toBytes() {
       const bytes = new Uint8Array(length);

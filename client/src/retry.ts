@@ -11,13 +11,13 @@ export function createRetryingFetch(plan: RetryPlan): Fetch {
     const { clock, progress, signal } = plan;
     const deadline = clock.now() + plan.totalTimeoutMs;
     for (;;) {
-      const outcome = await observe(request, plan, deadline);
+      const outcome = await attempt(request, plan, deadline);
       const { response, error } = outcome;
       if (!progress.attempts) throw error; // Nothing was sent.
       const waitMs = planNext(outcome, plan);
-      const ends = clock.now() + waitMs >= deadline;
-      report(plan, outcome, ends ? undefined : waitMs);
-      if (!ends) await clock.sleep(waitMs, signal);
+      const isLast = clock.now() + waitMs >= deadline;
+      report(plan, outcome, isLast ? undefined : waitMs);
+      if (!isLast) await clock.sleep(waitMs, signal);
       else if (response) return response;
       else throw error;
     }
@@ -57,7 +57,7 @@ export type RetryPlan = {
 };
 
 /** The statuses after which the contract says to send the same call again (`x-retry`), those of gateways, and no response. */
-const REPEATED: readonly unknown[] = [undefined, 408, 429, 500, 502, 503, 504];
+const RETRIED_STATUSES: readonly unknown[] = [undefined, 408, 429, 500, 502, 503, 504];
 
 type Outcome = {
   response?: Response;
@@ -66,7 +66,7 @@ type Outcome = {
   durationMs: number;
 };
 
-async function observe(request: Request, plan: RetryPlan, deadline: number): Promise<Outcome> {
+async function attempt(request: Request, plan: RetryPlan, deadline: number): Promise<Outcome> {
   const { clock } = plan;
   const startedAt = clock.now();
   const timeoutMs = Math.min(plan.attemptTimeoutMs, deadline - startedAt);
@@ -78,7 +78,8 @@ async function observe(request: Request, plan: RetryPlan, deadline: number): Pro
 function planNext({ response, error }: Outcome, plan: RetryPlan): number {
   const { attempts } = plan.progress;
   const isAborted = !response && !(error instanceof CallError);
-  if (isAborted || attempts >= plan.maxAttempts || !REPEATED.includes(response?.status)) return Infinity;
+  if (isAborted || attempts >= plan.maxAttempts || !RETRIED_STATUSES.includes(response?.status))
+    return Infinity;
   return toDelayMs(attempts, response?.headers, plan.random);
 }
 

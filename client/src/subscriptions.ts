@@ -2,6 +2,7 @@ import type { Call, CallOptions } from "./call.ts";
 import { ProblemError } from "./errors.ts";
 import type { Subscription, SubscriptionRequest } from "./types.ts";
 
+/** The options of `webhooks.subscribe`. */
 export type SubscribeOptions = CallOptions & {
   /** The most attempts; the client's `maxAttempts` by default. */
   maxAttempts?: number;

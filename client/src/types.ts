@@ -1,5 +1,7 @@
 import type { components, operations } from "../../openapi/generated/types.ts";
 
+/* The types of requests and responses, made of those that are generated from the contract. */
+
 type Schemas = components["schemas"];
 
 export type RefundRequest = Schemas["RefundRequest"];

@@ -3,7 +3,10 @@ import { KEYWORDS, limitsValues } from "./known-keywords.ts";
 import { operationsOf } from "./list-operations.ts";
 import { holderOf, step } from "./pointer.ts";
 
-/** Every rule that a request, a response or a webhook can violate. Throws for parts of the document that it does not know. */
+/**
+ * Every rule that a request, a response or a webhook can violate, such as `issueRefund request application/json /requestKey maxLength`.
+ * Throws for parts of the document that it does not know.
+ */
 export function findConstraints(document: Node): Constraint[] {
   return operationsOf(document).flatMap(({ kind, pointer }) => {
     open(document, holderOf(pointer), "item");
@@ -58,11 +61,12 @@ type Rule = Pick<Constraint, "pointer" | "keyword" | "value" | "holder">;
 function toConstraint(location: MessageLocation, rule: Rule): Constraint {
   const { operationId, side, status, part, at, when } = location;
   const { keyword, value } = rule;
-  const where = { body: () => `${"mediaType" in part && part.mediaType} ${at || "/"}`, call: () => "" };
+  let where = "name" in part ? `${part.in} ${part.name}` : "";
+  if (part.in === "body") where = `${part.mediaType} ${at || "/"}`;
   const which = ["scope", "dependentRequired"].includes(keyword) ? ` ${JSON.stringify(value)}` : "";
   const words = [
     `${operationId} ${status === undefined ? side : `${side} ${status}`}`,
-    "name" in part ? `${part.in} ${part.name}` : where[part.in](),
+    where,
     keyword + which,
     ...when.map((condition) =>
       condition.kind === "tag"
@@ -167,28 +171,33 @@ function open(document: Node, pointer: string, kind: keyof typeof KNOWN): [strin
 
 function ofOperation(document: Node, pointer: string, isWebhook: boolean): Constraint[] {
   const [here, operation] = open(document, pointer, "operation");
-  const of = (side: Constraint["side"], part: Part = { in: "call" }): MessageLocation => ({
-    ...{ operationId: String(operation.operationId), side: isWebhook ? "webhook" : side, part },
-    ...{ at: "", when: [] },
+  const locationOf = (side: Constraint["side"], part: Part = { in: "call" }): MessageLocation => ({
+    operationId: String(operation.operationId),
+    side: isWebhook ? "webhook" : side,
+    part,
+    at: "",
+    when: [],
   });
   return [
-    ...ofSecurity(document, here, of("request")),
+    ...ofSecurity(document, here, locationOf("request")),
     ...members(operation.parameters).flatMap(([index]) => {
       const [pointer, { in: where, name }] = open(document, `${here}/parameters${step(index)}`, "parameter");
-      return ofNamedValue(document, pointer, of("request", { in: where, name } as Part));
+      return ofNamedValue(document, pointer, locationOf("request", { in: where, name } as Part));
     }),
-    ...(operation.requestBody === undefined ? [] : ofBody(document, `${here}/requestBody`, of("request"))),
+    ...(operation.requestBody === undefined
+      ? []
+      : ofBody(document, `${here}/requestBody`, locationOf("request"))),
     ...members(operation.responses).flatMap(([status]) =>
-      ofResponse(document, `${here}/responses${step(status)}`, { ...of("response"), status }),
+      ofResponse(document, `${here}/responses${step(status)}`, { ...locationOf("response"), status }),
     ),
   ];
 }
 
 /** An operation's own list replaces the document's, even when it is empty. */
 function ofSecurity(document: Node, pointer: string, location: MessageLocation): Constraint[] {
-  const own = locate(document, pointer)[1].security;
-  const value = own ?? document.security ?? [];
-  const here = own === undefined ? "/security" : `${pointer}/security`;
+  const { security } = locate(document, pointer)[1];
+  const value = security ?? document.security ?? [];
+  const here = security === undefined ? "/security" : `${pointer}/security`;
   if (!Array.isArray(value) || value.length > 1) throw new Error(`no rule for a choice at ${here}`);
   return members(value).flatMap(([index, holder]) => {
     const pointer = here + step(index);

@@ -1,5 +1,10 @@
 import type { Node } from "./document-node.ts";
 
+/*
+ * For each keyword of JSON Schema: functions that make texts of JSON to test it with. For `maxLength: 3`, `textsOfLength(0)` makes texts of
+ * three characters, which obey it, and `textsOfLength(1)` texts of four, which break it.
+ */
+
 /** A keyword's value, the schema that holds it, and the location in a valid message that it limits. */
 export type Occurrence = {
   /** The value of the keyword: a bound, a list of values, the name of a required member. */
@@ -33,7 +38,7 @@ export const otherTypes: Values = ({ current }) => [
 /** Other spellings of the allowed values, numbers close to them, and what other messages have at this location. */
 export const nearMisses: Values = ({ value, others }) => {
   const allowed = [value].flat();
-  const numbers = allowed.filter((one) => typeof one === "number");
+  const numbers = allowed.filter((entry) => typeof entry === "number");
   const words = allowed
     .map(String)
     .flatMap((word) => [
@@ -146,9 +151,10 @@ export const tooManyDigits: Values = ({ value }) => {
 export const listsOfLength =
   (by: number): Values =>
   ({ value, current, others }) => {
-    const [length, own] = [Number(value) + by, current as unknown[]];
+    const length = Number(value) + by;
+    const present = current as unknown[];
     if (length < 0) return [];
-    return [own, [...new Set([...own, ...others])]].map((items) =>
+    return [present, [...new Set([...present, ...others])]].map((items) =>
       JSON.stringify(Array.from({ length }, (_item, index) => items[index % items.length])),
     );
   };
@@ -178,8 +184,8 @@ export const moreMembers: Values = ({ current, others }) => toTexts([Object.assi
 /** An object of a union without its tag, and with tags that name no branch. */
 export const wrongTags: Values = ({ schema, current, others }) => {
   const tag = String((schema.discriminator as Node | undefined)?.propertyName);
-  const { [tag]: own, ...rest } = current as Node;
-  const tags = nearMisses({ value: own, schema, current: own, others });
+  const { [tag]: present, ...rest } = current as Node;
+  const tags = nearMisses({ value: present, schema, current: present, others });
   return [JSON.stringify(rest), ...tags.map((text) => JSON.stringify({ ...rest, [tag]: JSON.parse(text) }))];
 };
 

@@ -1,7 +1,7 @@
 import type { Node } from "./document-node.ts";
 import * as values from "./keyword-test-values.ts";
 
-/** What this project knows about one keyword of schemas. */
+/** What this project knows about a keyword of schemas: for `maxLength: 3`, that it limits texts, and texts of three and four characters. */
 export type Keyword = {
   /** The type of the values that it limits; `nothing`: it only informs. Absent: no values are derived, so its use can't be tested. */
   readonly limits?: "any" | "text" | "number" | "list" | "object" | "nothing";
@@ -44,8 +44,8 @@ const nearCounts = (value: unknown): number[] => nearNumbers(value, {}).filter((
 /** A list with one value more, with each value renamed, and without each of them. */
 const nearLists = (value: unknown): unknown[] => {
   const list = value as string[];
-  const shorter = list.length > 1 ? list.map((_one, index) => list.toSpliced(index, 1)) : [];
-  return [[...list, "OTHER"], ...list.map((one, index) => list.with(index, `${one}X`)), ...shorter];
+  const shorter = list.length > 1 ? list.map((_entry, index) => list.toSpliced(index, 1)) : [];
+  return [[...list, "OTHER"], ...list.map((entry, index) => list.with(index, `${entry}X`)), ...shorter];
 };
 
 const OTHER_TYPES: Readonly<Record<string, string>> = {

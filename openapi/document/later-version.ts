@@ -1,4 +1,3 @@
-/** Makes a later version of a document, in which everything has grown that may grow, to test its readers. */
 import { findConstraints } from "./constraints.ts";
 import { find, isNode, members, type Node, walk } from "./document-node.ts";
 import { holderOf, setAt, step, toPointer, valueAt } from "./pointer.ts";

@@ -54,7 +54,13 @@ export function createBoundedQueue(room: number): BoundedQueue {
       total += 1;
       const limits = Object.entries(shares).map(([name, share]) => enter(name, share));
       try {
-        return await limits.reduceRight<() => Promise<Result>>((next, limit) => () => limit(next), task)();
+        // The task waits for its first name, then for the next: the limit of the first one is the outermost.
+        let run = task;
+        for (const limit of limits.reverse()) {
+          const inner = run;
+          run = () => limit(inner);
+        }
+        return await run();
       } finally {
         total -= 1;
         for (const name of names) leave(name);

@@ -9,7 +9,10 @@ import {
 } from "./store-settings.ts";
 import { type EgressSettings, readEgress } from "./webhook-egress.ts";
 
-/** Reads and checks every setting. Throws {@link ConfigError} on the first one that is wrong. */
+/**
+ * Reads and checks every setting of a server, from its environment; `settings.env` explains each.
+ * Throws {@link ConfigError} on the first one that is wrong.
+ */
 export function readConfig(environment: Environment): Config {
   const env = withSecretFiles(environment);
   const mode = oneOf(env, "MODE", ["sandbox", "production"] as const, "sandbox");
@@ -37,11 +40,6 @@ export function readConfig(environment: Environment): Config {
     retentionDays: readRetentionDays(env),
   };
 }
-
-/*
- * All settings of a server, read from its environment by `readConfig`; `settings.env` explains each. First the limit of connections,
- * whose default depends on the machine.
- */
 
 /** Descriptors that are kept for the database, deliveries, the issuer, files and the log; at most half of all. */
 const KEPT_DESCRIPTORS = 1_024;

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 
+/* Helpers that read a single setting: from a variable of the environment, or from a file that one names. */
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A setting that is missing, malformed or unsafe; the message names the variable and the remedy. */

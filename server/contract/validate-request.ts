@@ -16,7 +16,11 @@ import { MAX_MEMBERS } from "./scan-json.ts";
 import { toValidationDocument } from "./validation-document.ts";
 import { findSurrogates, readPatternMessages, toViolations, type ValidatorError } from "./violations.ts";
 
-/** The app needs `case sensitive routing` and `strict routing`, which the validator reads to find the operation of a request. */
+/**
+ * Validates requests by the schemas of the contract with express-openapi-validator, and by what schemas can't express.
+ *
+ * The app needs `case sensitive routing` and `strict routing`, which the validator reads to find the operation of a request.
+ */
 export function createRequestValidator(
   document: ContractDocument,
   { ignoreUnknownQuery }: { ignoreUnknownQuery: boolean },
@@ -41,8 +45,8 @@ export function createRequestValidator(
         const violations = [...ofSchemas, ...findUnknown(request)];
         violations.push(...findSurrogates(request.body, pointersOf(violations)));
         const known = pointersOf(violations);
-        const own = findViolations(request, response.locals as Locals, known);
-        return [...violations, ...own.filter(({ pointer }) => !known.has(pointer))];
+        const further = findViolations(request, response.locals as Locals, known);
+        return [...violations, ...further.filter(({ pointer }) => !known.has(pointer))];
       };
       const reportErrors: ErrorRequestHandler = (error, request, response, next) => {
         if (!(error instanceof openApiValidator.error.BadRequest)) return next(error);

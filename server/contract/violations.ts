@@ -87,11 +87,11 @@ function membersAt(body: unknown, path: string): string[] {
 /** Finds members with an empty name, which no schema declares. The validator reports them without their path. */
 function findNameless(holder: unknown, prefix: string, reported: ReadonlyMap<string, string>): string[] {
   if (!isHolder(holder) || reported.has(prefix)) return [];
-  const own = Object.hasOwn(holder, "") ? [`${prefix}/`] : [];
+  const outer = Object.hasOwn(holder, "") ? [`${prefix}/`] : [];
   const inner = Object.entries(holder).flatMap(([name, value]) =>
     name === "" ? [] : findNameless(value, prefix + toPointer([name]), reported),
   );
-  return [...own, ...inner];
+  return [...outer, ...inner];
 }
 
 const FORBIDDEN_CHARACTERS = "must not contain U+0000 or a lone surrogate";

@@ -1,11 +1,11 @@
 import type { Handler, RequestBody } from "../contract/operation-types.ts";
 import type { Violation } from "../contract/problem.ts";
 import type { DomainClock } from "../domain/domain-time.ts";
-import type { Acts } from "../storage/store-functions.ts";
+import type { StoreFunctions } from "../storage/store-functions.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
 export type SubscribeParts = {
-  store: Pick<Acts, "insertSubscription">;
+  store: Pick<StoreFunctions, "insertSubscription">;
   clock: DomainClock;
   /** For secrets, which are stored encrypted (D29). */
   keys: Pick<EncryptionKeys, "encrypt" | "decrypt">;

@@ -91,7 +91,8 @@ function describe(entry: Entry): string | undefined {
     case "transition":
       return join(["refund", paymentId, "is now", paymentStatus, merchant, trace]);
     default: {
-      const kind = entry.level >= ERROR ? "error:" : entry.level >= WARNING ? "warning:" : undefined;
+      let kind = entry.level >= WARNING ? "warning:" : undefined;
+      if (entry.level >= ERROR) kind = "error:";
       const { err } = entry;
       const reason = err?.message !== undefined && err.message !== msg ? `(${err.message})` : undefined;
       // The stack of an error and of its cause show where it comes from.

@@ -23,10 +23,11 @@ const withBlockTarget = (command: Command) =>
     .option("--token <jti>", "all calls with one access token", notEmpty);
 
 function readBlocked({ merchant, client, token }: BlockTarget, command: Command): Blocked {
-  const [one, another] = Object.entries({ merchant, client, token }).filter(([, name]) => name !== undefined);
-  if (one?.[1] === undefined || another)
+  const targets = Object.entries({ merchant, client, token }).filter(([, name]) => name !== undefined);
+  const [[kind, name] = []] = targets;
+  if (name === undefined || targets.length > 1)
     return command.error(`error: ${command.name()} takes one of --merchant, --client and --token`);
-  return { kind: one[0] as Blocked["kind"], name: one[1] };
+  return { kind: kind as Blocked["kind"], name };
 }
 
 function defineBlocks(program: Command, run: RunWork): void {
@@ -35,9 +36,9 @@ function defineBlocks(program: Command, run: RunWork): void {
       new Option("--until <date>", "a day or a time; without it, until unblock").argParser(futureDate),
     )
     .addOption(reasonOption())
-    .action(async (given: BlockTarget & { reason: string; until?: Date }, command: Command) => {
-      const blocked = readBlocked(given, command);
-      const { reason, until = null } = given;
+    .action(async (options: BlockTarget & { reason: string; until?: Date }, command: Command) => {
+      const blocked = readBlocked(options, command);
+      const { reason, until = null } = options;
       await run(async ({ store, output }) => {
         await store.block({ ...blocked, reason, until });
         const end = until ? ` until ${until.toISOString()}` : "";
@@ -46,8 +47,8 @@ function defineBlocks(program: Command, run: RunWork): void {
       });
     });
   withBlockTarget(program.command("unblock").description("end a block")).action(
-    async (given: BlockTarget, command: Command) => {
-      const blocked = readBlocked(given, command);
+    async (options: BlockTarget, command: Command) => {
+      const blocked = readBlocked(options, command);
       await run(async ({ store, output }) => {
         const wasBlocked = await store.unblock(blocked);
         const outcome = wasBlocked ? "unblocked" : "there is no such block";
@@ -90,15 +91,15 @@ function defineHolds(program: Command, run: RunWork): void {
     );
   withHoldTarget(hold)
     .addOption(reasonOption())
-    .action(async (given: { merchant?: string; all: boolean; reason: string }, command: Command) => {
-      const merchant = readHeld(given, command);
-      await run((context) => holdRefunds(context, merchant, given.reason));
+    .action(async (options: { merchant?: string; all: boolean; reason: string }, command: Command) => {
+      const merchant = readHeld(options, command);
+      await run((context) => holdRefunds(context, merchant, options.reason));
     });
   const release = program
     .command("release")
     .description("end a hold; refunds that have fallen due meanwhile are authorized within seconds");
-  withHoldTarget(release).action(async (given: { merchant?: string; all: boolean }, command: Command) => {
-    const merchant = readHeld(given, command);
+  withHoldTarget(release).action(async (options: { merchant?: string; all: boolean }, command: Command) => {
+    const merchant = readHeld(options, command);
     await run(async ({ store, output }) => {
       const released = await store.release({ merchant });
       const left = (await store.listHolds()).map((hold) => hold.merchant ?? ALL);

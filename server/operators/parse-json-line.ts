@@ -66,7 +66,8 @@ const MAX_ERROR_LENGTH = 500;
 /** An error in the form of the request validator's. */
 function toValidatorError({ keyword, instancePath, params, message = "is not valid" }: ErrorObject) {
   const name: string | undefined = params.missingProperty ?? params.additionalProperty;
-  const path = name ? `${instancePath}/${name}` : name === "" ? "" : instancePath;
+  let path = name === undefined ? instancePath : `${instancePath}/${name}`;
+  if (name === "") path = ""; // as the request validator reports a member without a name
   const text = keyword === "enum" ? `${message}: ${params.allowedValues.join(", ")}` : message;
   return { path, message: text, errorCode: keyword };
 }

@@ -16,18 +16,19 @@ export async function startSharedClock(parts: SharedClockParts): Promise<SharedC
 
   async function read(): Promise<void> {
     const startedAt = performance.now();
-    const theirs = (await database.readTime()).getTime();
+    const databaseMs = (await database.readTime()).getTime();
     const endedAt = performance.now();
     // The database may have read its clock at any moment of the statement. Corrected only when it is certainly wrong, so that a slow
     // reading never turns time back.
-    const [least, most] = [theirs - endedAt, theirs - startedAt];
+    const [least, most] = [databaseMs - endedAt, databaseMs - startedAt];
     if (aheadMs < least || aheadMs > most) aheadMs = least;
     report();
   }
 
   /** Logs each change once. */
   function report(): void {
-    const difference = isWrong() ? "too large" : skewMs() >= SKEW_WARNING_MS ? "large" : "small";
+    let difference: Difference = skewMs() >= SKEW_WARNING_MS ? "large" : "small";
+    if (isWrong()) difference = "too large";
     if (difference === reported) return;
     reported = difference;
     const details = { skewMs: skewMs(), isReady: difference !== "too large" };

@@ -1,7 +1,10 @@
 import pTimeout from "p-timeout";
 import type { Logger } from "pino";
 
-/** Stops the parts that have started. Never rejects: a part that can't be stopped must not keep the others open. */
+/**
+ * Stops the parts of a server that have started, in order. Never rejects: a part that can't be stopped must not keep the others open.
+ * A signal calls it (`shutdown-signals.ts`); `server/http/http-server.ts` waits for the requests in flight.
+ */
 export async function stopParts(
   running: RunningParts,
   { drainMs, logger }: { drainMs: number; logger: Logger },
@@ -18,11 +21,6 @@ export async function stopParts(
   await pTimeout(stopWork(), limit).catch(warn);
   for (const step of STOP_LAST) await stopStep(step);
 }
-
-/*
- * A signal calls it: see `server/process/shutdown-signals.ts`, which also ends a process that takes too long. How requests in flight are waited for
- * is in `server/http/http-server.ts`.
- */
 
 /** How much longer than requests in flight the other parts may take to stop, in milliseconds. */
 const CUT_AFTER_MS = 500;

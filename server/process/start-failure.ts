@@ -37,17 +37,17 @@ const EXPECTED = [ConfigError, DataDirError, StoreStartError];
 
 function explainTakenPort(port: number, { host, probePort, metricsPort }: Config): string {
   const settings = { PROBE_PORT: probePort, METRICS_PORT: metricsPort };
-  const own = Object.entries(settings).find(([, value]) => value === port);
-  const other = own ? `choose another port with ${own[0]}` : "take a free port with --port 0 (PORT=0)";
+  const [setting] = Object.entries(settings).find(([, value]) => value === port) ?? [];
+  const other = setting ? `choose another port with ${setting}` : "take a free port with --port 0 (PORT=0)";
   return `Port ${port} of ${host} is taken by another process. Stop it, or ${other}.`;
 }
 
 function explainUnknownHost(host: string): string {
-  const own = Object.values(networkInterfaces()).flatMap((list) =>
+  const addresses = Object.values(networkInterfaces()).flatMap((list) =>
     (list ?? []).map(({ address }) => address),
   );
   return (
-    `HOST=${host} is not an address of this machine. Use ${[...new Set(own)].join(", ")}, ` +
+    `HOST=${host} is not an address of this machine. Use ${[...new Set(addresses)].join(", ")}, ` +
     "or 0.0.0.0 for all of them; for callers that use another name, put a proxy in front of it."
   );
 }

@@ -3,8 +3,8 @@ import { ConfigError, type Environment, isPackaged } from "../config/environment
 
 /** The settings in an environment: those with the prefix, and in a clone those without. Throws {@link ConfigError}. */
 export function readOwnEnvironment(env: Environment): Environment {
-  const own = Object.entries(env).filter(([name]) => name.startsWith(PREFIX));
-  const named = own.map(([name, value]) => [name.slice(PREFIX.length), value] as const);
+  const prefixed = Object.entries(env).filter(([name]) => name.startsWith(PREFIX));
+  const named = prefixed.map(([name, value]) => [name.slice(PREFIX.length), value] as const);
   const unknown = named.find(([name]) => ![...SETTINGS, ...OF_COMMANDS].includes(name));
   if (unknown)
     throw new ConfigError(`${PREFIX}${unknown[0]} is no setting of the sandbox: ${SETTINGS.join(", ")}.`);

@@ -50,7 +50,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   const badDay = createBadDay(shape.badDay, watch ?? {});
 
   const document = readDocument("sandbox");
-  const callFaults = createCallFaults({ take: (one) => faults.take(one) ?? badDay.take(one) });
+  const callFaults = createCallFaults({ take: (occasion) => faults.take(occasion) ?? badDay.take(occasion) });
   const requests = createRequestMemory(changes, app.findCaller, callFaults.kindOf, (call) => {
     coverage.recordCall(call.merchant, call);
     watch?.onCall(call);
@@ -58,7 +58,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   const inbox = createInbox({ store, changes, ownUrl: http.ownUrl, realNow: clock.realNow });
   const parts = { store, clock, changes, logger, encryptionKeys, runDue: core.runDue };
   const checkLocal = checkLocalHost(config.host, http.isLocal);
-  const own = await assembleApp<SandboxId>(app, {
+  const sandboxApp = await assembleApp<SandboxId>(app, {
     document,
     handlers: {
       ...changes.handlers,
@@ -94,7 +94,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
       checkLocal(request);
       return OF_THE_CORE.test(request.url ?? "");
     } catch {
-      return false; // the own app refuses it
+      return false; // the sandbox's app refuses it
     }
   };
   /** They see the request before the core, and its response after the core has checked it. */
@@ -111,7 +111,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
       const isCore = isOfCore(plainRequest);
       Object.assign(response, { locals: isCore ? { intercept } : {} });
       for (const step of isCore ? outerSteps : [requests.record]) step(request, response, () => {});
-      (isCore ? core : own)(request, response);
+      (isCore ? core : sandboxApp)(request, response);
     },
   };
 

@@ -7,17 +7,17 @@ import type { Database } from "./database/database.ts";
 import type { Db } from "./database/tables.ts";
 import { tryTurn } from "./database/turns.ts";
 import { repeatAfterConflicts } from "./database/unavailable.ts";
-import { findDue } from "./payments/authorize-due-refunds.ts";
+import { type DueRefund, findDue } from "./payments/authorize-due-refunds.ts";
 import { findNewestRefund, readLastPayout } from "./payments/high-water-mark.ts";
 import { findByRequestKey, isOneOf } from "./payments/payment-record.ts";
 import { reconcileIn } from "./payments/reconcile.ts";
 import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "./payments/save-refunds.ts";
 import {
-  ACTS,
-  type Act,
-  type Acts,
   type Batches,
   createBatches,
+  STORE_FUNCTIONS,
+  type StoreFunction,
+  type StoreFunctions,
   type StoreParts,
 } from "./store-functions.ts";
 import { toResults } from "./webhooks/attempts.ts";
@@ -37,27 +37,33 @@ const WITHOUT_ROWS = ["hold", "insertFixtures", "insertToken", "release", "repor
 export async function distributed(plain: StoreParts, database: Database): Promise<StoreParts> {
   await installFunctions(database.background);
   const machines = await openMachines(database);
-  const overrides = Object.entries(overrideActs(plain.acts, database, machines)).map(([name, run]) => [
-    name,
-    (...rest: never[]) => repeatAfterConflicts(async () => (run as (...all: never[]) => unknown)(...rest)),
-  ]);
-  const acts: Acts = { ...routeActs(plain.acts, database, machines), ...Object.fromEntries(overrides) };
+  const overrides = Object.entries(overrideFunctions(plain.functions, database, machines)).map(
+    ([name, run]) => [
+      name,
+      (...rest: never[]) => repeatAfterConflicts(async () => (run as (...all: never[]) => unknown)(...rest)),
+    ],
+  );
+  const functions: StoreFunctions = {
+    ...routeFunctions(plain.functions, database, machines),
+    ...Object.fromEntries(overrides),
+  };
   const batches = new Map<string, Batches>();
   /** Calls for different machines never share a statement, and never wait for each other. */
   async function batchesOf(merchant: string): Promise<Batches> {
     const { url } = await machines.machineOf(merchant, "db");
-    const own = batches.get(url) ?? createBatches(acts);
-    batches.set(url, own);
-    return own;
+    const known = batches.get(url) ?? createBatches(functions);
+    batches.set(url, known);
+    return known;
   }
   return {
-    acts,
+    functions,
     batches: {
       loadOriginal: async (key, limit) => (await batchesOf(key.merchant)).loadOriginal(key, limit),
       findByRequestKey: async (key, limit) => (await batchesOf(key.merchant)).findByRequestKey(key, limit),
       saveRefund: async (refund, limit) => (await batchesOf(refund.merchant)).saveRefund(refund, limit),
       recordAttempt: async (attempt) => (await batchesOf(attempt.merchant)).recordAttempt(attempt),
-      refundsWaiting: () => [...batches.values()].reduce((sum, own) => sum + own.refundsWaiting(), 0),
+      refundsWaiting: () =>
+        [...batches.values()].reduce((sum, ofMachine) => sum + ofMachine.refundsWaiting(), 0),
     },
     listen: machines.listen,
     close: () => machines.close().finally(plain.close),
@@ -65,16 +71,16 @@ export async function distributed(plain: StoreParts, database: Database): Promis
 }
 
 /** Runs what concerns one merchant on its machine, and refuses it at once while that does not respond. */
-function routeActs(plain: Acts, database: Database, machines: Machines): Acts {
-  const routed = Object.entries(ACTS).map(([name, [act, kind]]) => {
+function routeFunctions(plain: StoreFunctions, database: Database, machines: Machines): StoreFunctions {
+  const routed = Object.entries(STORE_FUNCTIONS).map(([name, [run, kind]]) => {
     const call = async (...rest: unknown[]) => {
       const { merchant } = (rest[0] ?? {}) as { merchant?: unknown }; // a string has no such member either
       if (typeof merchant !== "string" || WITHOUT_ROWS.includes(name))
-        return (plain[name as keyof Acts] as (...all: unknown[]) => unknown)(...rest);
+        return (plain[name as keyof StoreFunctions] as (...all: unknown[]) => unknown)(...rest);
       return repeatAfterConflicts(async () => {
         const machine = await machines.machineOf(merchant, kind);
         const db = BY_COORDINATOR.includes(name) ? database[kind] : machine[kind];
-        return (act as Act)(db, ...(rest as never[]));
+        return (run as StoreFunction)(db, ...(rest as never[]));
       });
     };
     return [name, call];
@@ -82,8 +88,12 @@ function routeActs(plain: Acts, database: Database, machines: Machines): Acts {
   return Object.fromEntries(routed);
 }
 
-/** The acts that differ from the plain ones. */
-function overrideActs(plain: Acts, { background, db: coordinator }: Database, machines: Machines) {
+/** The functions that differ from those of the plain store. */
+function overrideFunctions(
+  plain: StoreFunctions,
+  { background, db: coordinator }: Database,
+  machines: Machines,
+) {
   const { onShards, shardOf, machineOf } = machines;
   type OfMerchant = { readonly merchant: string };
   type Call<Item, Row> = (db: Db, items: readonly Item[]) => Promise<readonly Row[]>;
@@ -100,11 +110,11 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
   ): Promise<Row[]> {
     const located = items.map(async (item) => ({ item, machine: await machineOf(item.merchant, kind) }));
     const parts = [...Map.groupBy(await settle(kind, located), ({ machine }) => machine)];
-    const rows = parts.map(async ([machine, some]) => {
-      const own = some.map(({ item }) => item);
+    const rows = parts.map(async ([machine, locatedHere]) => {
+      const itemsHere = locatedHere.map(({ item }) => item);
       return parts.length === 1
-        ? call(machine[kind], own)
-        : repeatAfterConflicts(() => inParts(own, kind, call));
+        ? call(machine[kind], itemsHere)
+        : repeatAfterConflicts(() => inParts(itemsHere, kind, call));
     });
     return (await (parts.length === 1 ? Promise.all(rows) : settle(kind, rows))).flat();
   }
@@ -170,19 +180,21 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
     },
     async listWaiting(page) {
       const waiting = await onShards((shard) => listWaiting(shard, page));
-      return firstOf(waiting, (one) => one.subscriptionKey, page.limit);
+      return firstOf(waiting, ({ subscriptionKey }) => subscriptionKey, page.limit);
     },
     async findDue(page) {
       const due = await onShards((shard) => findDue(shard, page));
-      return firstOf(due, (one) => `${one.dueAt.toISOString()} ${one.paymentId} ${one.merchant}`, page.limit);
+      const keyOf = (refund: DueRefund) =>
+        `${refund.dueAt.toISOString()} ${refund.paymentId} ${refund.merchant}`;
+      return firstOf(due, keyOf, page.limit);
     },
     async readBacklog(now) {
       const all = await onShards(async (shard) => [await readBacklog(shard, now)]);
-      return all.reduce((one, other) => ({
-        deliveries: addCounts(one.deliveries, other.deliveries),
-        subscriptions: addCounts(one.subscriptions, other.subscriptions),
-        oldestDeliverySeconds: Math.max(one.oldestDeliverySeconds, other.oldestDeliverySeconds),
-        oldestRefundSeconds: Math.max(one.oldestRefundSeconds, other.oldestRefundSeconds),
+      return all.reduce((total, shard) => ({
+        deliveries: addCounts(total.deliveries, shard.deliveries),
+        subscriptions: addCounts(total.subscriptions, shard.subscriptions),
+        oldestDeliverySeconds: Math.max(total.oldestDeliverySeconds, shard.oldestDeliverySeconds),
+        oldestRefundSeconds: Math.max(total.oldestRefundSeconds, shard.oldestRefundSeconds),
       }));
     },
     async readHighWaterMark() {
@@ -201,11 +213,11 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
         const old = firstOf(await onShards(select), ({ id }) => id, batch.atMost);
         const { isRemovable, id } = OLD_ROWS[batch.table];
         let removed = 0;
-        for (const [merchant, rows] of Map.groupBy(old, (one) => one.merchant)) {
+        for (const [merchant, rows] of Map.groupBy(old, ({ merchant }) => merchant)) {
           const machine = await machineOf(merchant, "background");
           const { numAffectedRows } = await sql`
             delete from ${sql.table(batch.table)} e
-            where ${sql.ref(id)} = any(${rows.map((one) => one.id)}::text[]) and merchant = ${merchant}
+            where ${sql.ref(id)} = any(${rows.map((row) => row.id)}::text[]) and merchant = ${merchant}
               and ${isRemovable(batch.before)}`.execute(machine.background);
           removed += Number(numAffectedRows);
         }
@@ -224,11 +236,11 @@ function overrideActs(plain: Acts, { background, db: coordinator }: Database, ma
         return reconciled;
       });
     },
-  } satisfies Partial<Acts>;
+  } satisfies Partial<StoreFunctions>;
 }
 
-function addCounts<Counts extends object>(one: Counts, other: Counts): Counts {
-  const sums = Object.entries(one).map(([name, count]) => [name, count + other[name as keyof Counts]]);
+function addCounts<Counts extends object>(left: Counts, right: Counts): Counts {
+  const sums = Object.entries(left).map(([name, count]) => [name, count + right[name as keyof Counts]]);
   return Object.fromEntries(sums);
 }
 

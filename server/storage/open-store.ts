@@ -7,22 +7,38 @@ import { requireGuards } from "./database/payment-guards.ts";
 import { distributed } from "./distributed-store.ts";
 import { authorizeDue, type DueOptions, type DueRun } from "./payments/authorize-due-refunds.ts";
 import { tryRefund } from "./start-check.ts";
-import { type Acts, type Batches, bindActs, createBatches, type StoreParts } from "./store-functions.ts";
+import {
+  type Batches,
+  bindFunctions,
+  createBatches,
+  type StoreFunctions,
+  type StoreParts,
+} from "./store-functions.ts";
 import type { EncryptionKeys } from "./webhooks/secrets.ts";
 import { openEncryptionKeys } from "./webhooks/secrets.ts";
 
 export async function openStore(database: Database): Promise<Store> {
-  const plainActs = bindActs(database);
+  const plainFunctions = bindFunctions(database);
   const { listen } = database.connection;
-  const plain = { acts: plainActs, batches: createBatches(plainActs), listen, close: database.close };
-  const { acts, batches, ...parts } = (await isDistributed(database))
+  const plain = {
+    functions: plainFunctions,
+    batches: createBatches(plainFunctions),
+    listen,
+    close: database.close,
+  };
+  const { functions, batches, ...parts } = (await isDistributed(database))
     ? await distributed(plain, database)
     : plain;
-  return { ...acts, ...batches, ...parts, authorizeDue: (now, options) => authorizeDue(acts, now, options) };
+  return {
+    ...functions,
+    ...batches,
+    ...parts,
+    authorizeDue: (now, options) => authorizeDue(functions, now, options),
+  };
 }
 
 /** What a server does with its database. Each of its parts declares which of these functions it uses. */
-export type Store = Acts &
+export type Store = StoreFunctions &
   Batches &
   Pick<StoreParts, "listen" | "close"> & {
     /** As `authorizeDue` in `authorize-due-refunds.ts`. */

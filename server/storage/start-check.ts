@@ -75,13 +75,15 @@ async function issueWithin(db: Db): Promise<boolean> {
   const [loaded] = await loadOriginals(db, [key]);
   if (!loaded?.original) throw new Error("a payment that was just stored is not found");
   const refund = {
-    ...{ merchant: MERCHANT, original: loaded.original, decision: DECISION, amountCents: 60, now },
-    ...{
-      paymentId: createRefundId(),
-      requestKey: ANY_TEXT,
-      clientReferenceId: ANY_TEXT,
-      softDescriptor: null,
-    },
+    merchant: MERCHANT,
+    original: loaded.original,
+    decision: DECISION,
+    amountCents: 60,
+    now,
+    paymentId: createRefundId(),
+    requestKey: ANY_TEXT,
+    clientReferenceId: ANY_TEXT,
+    softDescriptor: null,
   };
   const [saved] = await saveRefunds(db, [refund]);
   if (!saved) throw new Error("a valid refund was not stored");

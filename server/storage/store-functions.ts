@@ -40,7 +40,7 @@ import {
  * Everything that a server does with its database, by name. `db`: under the time limits of calls; `background`: under longer ones, for
  * work that no caller waits for or that may change very many rows.
  */
-export const ACTS = {
+export const STORE_FUNCTIONS = {
   advance: [advance, "db"],
   authorizeRefunds: [authorizeRefunds, "background"],
   block: [block, "db"],
@@ -100,15 +100,15 @@ export const ACTS = {
   saveRefunds: [saveRefunds, "db"],
   transitionOriginal: [transitionOriginal, "background"],
   unblock: [unblock, "db"],
-} as const satisfies Record<string, readonly [Act, keyof Connections]>;
+} as const satisfies Record<string, readonly [StoreFunction, keyof Connections]>;
 
 export type Connections = { readonly db: Db; readonly background: Db };
 /** A storage function. Each is atomic, and may be repeated. */
-export type Act = (db: Db, ...rest: never[]) => unknown;
+export type StoreFunction = (db: Db, ...rest: never[]) => unknown;
 
 /** The storage functions, whose first argument, the connection, is already given. */
-export type Acts = {
-  readonly [Name in keyof typeof ACTS]: (typeof ACTS)[Name][0] extends (
+export type StoreFunctions = {
+  readonly [Name in keyof typeof STORE_FUNCTIONS]: (typeof STORE_FUNCTIONS)[Name][0] extends (
     db: Db,
     ...rest: infer Rest
   ) => infer Result
@@ -116,11 +116,12 @@ export type Acts = {
     : never;
 };
 
-/** Gives each act the connections for its kind of work, and repeats it after conflicts. */
-export function bindActs(connections: Connections): Acts {
-  const bound = Object.entries(ACTS).map(([name, [act, kind]]) => [
+/** Gives each function the connections for its kind of work, and repeats it after conflicts. */
+export function bindFunctions(connections: Connections): StoreFunctions {
+  const bound = Object.entries(STORE_FUNCTIONS).map(([name, [run, kind]]) => [
     name,
-    (...rest: never[]) => repeatAfterConflicts(async () => (act as Act)(connections[kind], ...rest)),
+    (...rest: never[]) =>
+      repeatAfterConflicts(async () => (run as StoreFunction)(connections[kind], ...rest)),
   ]);
   return Object.fromEntries(bound); // the mapped type above describes each function
 }
@@ -131,22 +132,22 @@ export type Batches = RefundQueue & {
   recordAttempt(attempt: EndedAttempt): Promise<boolean>;
 };
 
-export type BatchedActs = Pick<
-  Acts,
+export type BatchedFunctions = Pick<
+  StoreFunctions,
   "findByRequestKeys" | "loadOriginals" | "recordAttempts" | "saveRefunds"
 >;
 
-export function createBatches(acts: BatchedActs): Batches {
+export function createBatches(functions: BatchedFunctions): Batches {
   const record = async (attempts: readonly EndedAttempt[]) => {
-    const recorded = await acts.recordAttempts(attempts);
+    const recorded = await functions.recordAttempts(attempts);
     return attempts.map(({ webhookId }) => recorded.has(webhookId));
   };
   const recordAttempt = createBatcher(record);
-  return { ...createRefundQueue(acts), recordAttempt: (attempt) => recordAttempt(attempt) };
+  return { ...createRefundQueue(functions), recordAttempt: (attempt) => recordAttempt(attempt) };
 }
 
 export type StoreParts = {
-  readonly acts: Acts;
+  readonly functions: StoreFunctions;
   readonly batches: Batches;
   readonly listen: Connection["listen"];
   /** Closes the database, too. */

@@ -26,7 +26,7 @@ import {
   loadOriginals,
   saveRefunds,
 } from "../../server/storage/payments/save-refunds.ts";
-import { bindActs } from "../../server/storage/store-functions.ts";
+import { bindFunctions } from "../../server/storage/store-functions.ts";
 import { type Attempt, claimDeliveries } from "../../server/storage/webhooks/claims.ts";
 import { emitResourceEvent } from "../../server/storage/webhooks/events.ts";
 import { insertSubscription } from "../../server/storage/webhooks/subscriptions.ts";
@@ -89,7 +89,7 @@ const refundQueues = new WeakMap<Db, RefundQueue>();
 function refundQueueOf(db: Db): RefundQueue {
   const known = refundQueues.get(db);
   if (known) return known;
-  const created = createRefundQueue(bindActs({ db, background: db }));
+  const created = createRefundQueue(bindFunctions({ db, background: db }));
   refundQueues.set(db, created);
   return created;
 }
@@ -182,7 +182,7 @@ export async function refuseEvents(db: Db, of: string, code = "P0001"): Promise<
 
 /** As the store's `authorizeDue`. */
 export function authorizeDueIn(db: Db, now: Date, options?: DueOptions): Promise<DueRun> {
-  return authorizeDue(bindActs({ db, background: db }), now, options);
+  return authorizeDue(bindFunctions({ db, background: db }), now, options);
 }
 
 /** Authorizes the refunds that are due, and returns them with the outcome of the run. */

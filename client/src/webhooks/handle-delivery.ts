@@ -9,7 +9,10 @@ import {
   type WebhookSecrets,
 } from "./verify.ts";
 
-/** @throws TypeError when `secretKey` is missing: immediately, not with the first delivery */
+/**
+ * What both handlers have in common: verifies a delivery, passes its event on, and decides the response.
+ * @throws TypeError when `secretKey` is missing: immediately, not with the first delivery
+ */
 export function createRespond(options: WebhookHandlerOptions): RespondToWebhook {
   const { secretKey, onError } = options;
   const verify = createVerify(secretKey);

@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import type { Db } from "../../storage/database/tables.ts";
 import { type Difference, type IdRange, isIn } from "./compare-records.ts";
 
+/* What the command `check` reads of erased data, and where it keeps its result. */
+
 /** Until when the events of merchants were erased on request (real time), by the merchant's name. */
 export async function readErasures(db: Db): Promise<ReadonlyMap<string, Date>> {
   type Erasure = { merchant: string; before: Date };

@@ -142,11 +142,11 @@ export async function grantRights(db: Db, word: string, days: number | undefined
     `grant usage on schema public to ${names}`,
     ...objects.map(([object, rights]) => `revoke all on ${kindOf(rights)}${object} from ${names}`),
     ...roles.flatMap(({ role, rights }) =>
-      Object.entries(rights).map(([object, some]) => {
-        const list = Object.entries(some).map(([right, columns]) =>
+      Object.entries(rights).map(([object, granted]) => {
+        const list = Object.entries(granted).map(([right, columns]) =>
           columns === ALL ? right : `${right} (${columns})`,
         );
-        return `grant ${list.join(", ")} on ${kindOf(some)}${object} to ${role}`;
+        return `grant ${list.join(", ")} on ${kindOf(granted)}${object} to ${role}`;
       }),
     ),
     ...toPolicies(`${word}_serve`, days).flatMap(([table, name, rule]) => [
@@ -217,8 +217,8 @@ export async function compareRights(db: Db): Promise<string[]> {
 }
 
 function toTexts(role: string, rights: Rights): string[] {
-  return Object.entries(rights).flatMap(([object, some]) =>
-    Object.entries(some).flatMap(([right, columns]) =>
+  return Object.entries(rights).flatMap(([object, granted]) =>
+    Object.entries(granted).flatMap(([right, columns]) =>
       columns.split(",").map((column) => `${role}: ${right} ${object}${column && `.${column.trim()}`}`),
     ),
   );

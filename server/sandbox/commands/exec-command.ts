@@ -133,8 +133,9 @@ function requireKnown(noun: string, names: readonly string[] = [], known: object
 
 /** The lines of a run in the table: its title and result, then its findings. */
 function describe(run: Run): string[] {
-  const [color, mark] = run.unmet ? ["dim", "–"] : hasFailed(run) ? ["red", "✗"] : ["green", "✓"];
-  const painted = styleText(color as "dim", mark, { stream: process.stdout });
+  const [color, mark] = hasFailed(run) ? (["red", "✗"] as const) : (["green", "✓"] as const);
+  const stream = process.stdout;
+  const painted = run.unmet ? styleText("dim", "–", { stream }) : styleText(color, mark, { stream });
   const lines = run.findings.map(({ id, text }) => `      ${id}: ${text} (${REASONS[id]})`);
   return [`${painted} ${run.title.padEnd(64)} ${explain(run)}`, ...lines];
 }
@@ -145,17 +146,18 @@ type BadRun = { readonly day: Day; readonly limitMs: number; readonly plain: See
 async function runOnce(start: Start, command: readonly string[], options: Options, bad?: BadRun) {
   const seen: Seen = { calls: [], attempts: [] };
   const resets = new Map<string, number>();
-  const named = <Of extends { merchant: string }>(one: Of) => ({
-    ...one,
-    merchant: `${one.merchant} ${resets.get(one.merchant) ?? 0}`,
+  /** A merchant that is reset has new records, and so counts as another one. */
+  const sinceReset = <Watched extends { merchant: string }>(watched: Watched) => ({
+    ...watched,
+    merchant: `${watched.merchant} ${resets.get(watched.merchant) ?? 0}`,
   });
   const sandbox = await start({
     workers: WORKERS,
     badDay: bad && toFault(bad),
     isTomorrow: bad?.day === "tomorrow",
     watch: {
-      onCall: (call) => void seen.calls.push(named(call)),
-      onAttempt: (attempt) => void seen.attempts.push(named(attempt)),
+      onCall: (call) => void seen.calls.push(sinceReset(call)),
+      onAttempt: (attempt) => void seen.attempts.push(sinceReset(attempt)),
       onReset: (merchant) => void resets.set(merchant, (resets.get(merchant) ?? 0) + 1),
     },
   });
@@ -205,7 +207,7 @@ function toFault({ day, plain }: BadRun): BadDay | undefined {
   if (day !== "restart") return DAYS[day][1] as BadDay | undefined;
   const again = plain.attempts
     .filter(isAccepted)
-    .map((one) => ({ ...one, merchant: one.merchant.split(" ")[0] ?? "" }));
+    .map((attempt) => ({ ...attempt, merchant: attempt.merchant.split(" ")[0] ?? "" }));
   return { events: "AFTER_RESTART", again };
 }
 

@@ -116,7 +116,7 @@ async function keepSubscribed(
   options: ListenOptions & { signal: AbortSignal },
 ): Promise<void> {
   const { out, signal } = options;
-  let said: string | undefined;
+  let printed: string | undefined;
   while (!signal.aborted) {
     try {
       const changes = await call("GET", "/sandbox/changes", options);
@@ -131,9 +131,9 @@ async function keepSubscribed(
       }
     } catch (error) {
       // The sandbox doesn't respond, or refuses the subscription, perhaps for a moment only.
-      const problem = error instanceof ListenError && !signal.aborted ? error.message : said;
-      if (problem !== said) out.write(`${problem}\n`);
-      said = problem;
+      const problem = error instanceof ListenError && !signal.aborted ? error.message : printed;
+      if (problem !== printed) out.write(`${problem}\n`);
+      printed = problem;
     }
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
   }

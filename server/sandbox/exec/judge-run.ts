@@ -1,18 +1,19 @@
 import type { Retry } from "../../../openapi/document/read-contract.ts";
 import type { WatchedAttempt, WatchedCall } from "../features/bad-day.ts";
 
-/** Finds what no merchant's system should do. */
+/** Finds what no merchant's system should do in the calls and deliveries of a run, such as a refund that was made twice. */
 export function judge(seen: Seen, retryOf: RetryOf): Finding[] {
   const calls = seen.calls
     .flatMap((call) => read(call, retryOf) ?? [])
-    .sort((one, other) => one.startedAt - other.startedAt);
-  const keys = byKey(calls);
+    .sort((a, b) => a.startedAt - b.startedAt);
+  const callsByRefund = Map.groupBy(calls, ({ refund }) => refund);
+  const callsByKey = byKey(calls);
   return [
-    ...[...Map.groupBy(calls, ({ intent }) => intent).values()].flatMap(
-      (same) => findTwice(same) ?? findNewKey(same) ?? findNeverAsked(same, seen.attempts),
+    ...[...callsByRefund.values()].flatMap(
+      (ofRefund) => findTwice(ofRefund) ?? findNewKey(ofRefund) ?? findNeverAsked(ofRefund, seen.attempts),
     ),
-    ...findRepeats(keys),
-    ...keys.flatMap(findTooEarly),
+    ...findRepeats(callsByKey),
+    ...callsByKey.flatMap(findTooEarly),
     ...seen.attempts
       .filter((attempt) => attempt.forged && isTaken(attempt))
       .map(({ payload, status }) =>
@@ -84,7 +85,7 @@ function read(call: WatchedCall, retryOf: RetryOf) {
   return {
     ...call,
     key,
-    intent: `${merchant} ${reference ?? `${paymentId} by ${amount?.value}`}`,
+    refund: `${merchant} ${reference ?? `${paymentId} by ${amount?.value}`}`,
     shown: `${amount?.value} of ${paymentId} (clientReferenceId ${reference ?? "none"})`,
     hasReference: Boolean(reference),
     startedAt: endedAt - milliseconds,
@@ -92,8 +93,9 @@ function read(call: WatchedCall, retryOf: RetryOf) {
   };
 }
 
-function findTwice(same: readonly Call[]): Finding[] | undefined {
-  const made = same.filter(
+/** @param calls for one refund, as far as their references say, with any keys */
+function findTwice(calls: readonly Call[]): Finding[] | undefined {
+  const made = calls.filter(
     (call) => call.hasReference && call.made && call.made.status !== "TERMINAL_FAILED",
   );
   const refunds = new Map(made.map((call) => [call.made?.paymentId, call]));
@@ -105,27 +107,28 @@ function findTwice(same: readonly Call[]): Finding[] | undefined {
 }
 
 /** Finds the first key that was replaced by another one although its call may have made the refund. */
-function findNewKey(same: readonly Call[]): Finding[] | undefined {
-  const keys = byKey(same);
-  for (const [index, own] of keys.entries()) {
+function findNewKey(calls: readonly Call[]): Finding[] | undefined {
+  const keys = byKey(calls);
+  for (const [index, withKey] of keys.entries()) {
     const next = keys[index + 1]?.[0];
     if (!next) return undefined;
-    const before = own.filter(({ endedAt }) => endedAt <= next.startedAt);
+    const before = withKey.filter(({ endedAt }) => endedAt <= next.startedAt);
     const sinceDecision = before.slice(before.findLastIndex(isDecision) + 1);
     if (before.length > 0 && !sinceDecision.some(({ outcome }) => outcome === "unknown")) continue;
-    const text = `${next.shown} was first requested with the key ${own[0]?.key}, and then with ${next.key}`;
+    const text = `${next.shown} was first requested with the key ${withKey[0]?.key}, and then with ${next.key}`;
     return [finding("refund.new-key", text)];
   }
   return undefined;
 }
 
 function findNeverAsked(calls: readonly Call[], attempts: readonly WatchedAttempt[]): Finding[] {
-  return byKey(calls).flatMap((same) => {
-    const last = same.at(-1);
+  return byKey(calls).flatMap((withKey) => {
+    const last = withKey.at(-1);
     if (last?.outcome !== "unknown") return [];
     // An accepted event has shown whether the refund exists.
-    const ids = same.flatMap(({ made }) => made?.paymentId ?? []);
-    if (attempts.some((one) => isAccepted(one) && ids.some((id) => one.payload.includes(id)))) return [];
+    const ids = withKey.flatMap(({ made }) => made?.paymentId ?? []);
+    const isAboutIt = ({ payload }: WatchedAttempt) => ids.some((id) => payload.includes(id));
+    if (attempts.some((attempt) => isAccepted(attempt) && isAboutIt(attempt))) return [];
     const got = last.status === null ? "no response" : `${last.status}`;
     return finding(
       "refund.never-asked",
@@ -135,11 +138,12 @@ function findNeverAsked(calls: readonly Call[], attempts: readonly WatchedAttemp
 }
 
 /** One call after a refund was made is allowed: a test of the 409 makes it. If every refund is requested again, that is a mistake. */
-function findRepeats(keys: readonly (readonly Call[])[]): Finding[] {
-  const repeats = keys.flatMap((same) => {
-    const decided = same.findIndex(isDecision);
-    const first = same[decided];
-    const after = same.slice(decided + 1).filter((one) => one.requestBody === first?.requestBody).length;
+function findRepeats(callsByKey: readonly (readonly Call[])[]): Finding[] {
+  const repeats = callsByKey.flatMap((calls) => {
+    const decided = calls.findIndex(isDecision);
+    const first = calls[decided];
+    const later = calls.slice(decided + 1);
+    const after = later.filter(({ requestBody }) => requestBody === first?.requestBody).length;
     return first ? { first, after } : [];
   });
   const recorded = repeats.filter(({ first }) => first.outcome === "recorded" && first.status === 201);
@@ -151,9 +155,9 @@ function findRepeats(keys: readonly (readonly Call[])[]): Finding[] {
     );
 }
 
-function findTooEarly(same: readonly Call[]): Finding[] {
-  return same.flatMap(({ key, retryAfter, status, endedAt }, index) => {
-    const next = same[index + 1];
+function findTooEarly(calls: readonly Call[]): Finding[] {
+  return calls.flatMap(({ key, retryAfter, status, endedAt }, index) => {
+    const next = calls[index + 1];
     if (!next || retryAfter === undefined) return [];
     const waited = Math.max(0, next.startedAt - endedAt);
     if (waited >= 1000 * retryAfter - TOLERANCE_MS) return [];

@@ -1,17 +1,17 @@
 import junit from "junit-report-builder";
 
-/** The results as JUnit XML; `name` is that of the command. */
+/** The results of checks as JUnit XML; `name` is that of the command. */
 export function toJunit(suites: Suites, name: string): string {
   // The package exports the builder itself, although its types declare it as `default`.
   const builder = (junit as unknown as typeof junit.default).newBuilder().name(name);
   for (const [group, cases] of suites) {
     const suite = builder.testSuite().name(group);
     suite.time(cases.reduce((sum, { seconds }) => sum + seconds, 0));
-    for (const { id, outcome, seconds, failure = "", details = [], ...one } of cases) {
+    for (const { id, name: title, outcome, seconds, failure = "", details = [] } of cases) {
       const test = suite
         .testCase()
         .className(`${name}.${id.split(".")[0]}`)
-        .name(`${id}: ${one.name}`);
+        .name(`${id}: ${title}`);
       test.time(seconds);
       const text = details.map(printable).join("\n");
       // The package would escape only the first end of a CDATA section.
@@ -40,7 +40,7 @@ export type Case = {
 export type Suites = ReadonlyMap<string, readonly Case[]>;
 
 export function countOutcomes(cases: readonly Pick<Case, "outcome">[]) {
-  const count = (outcome: Case["outcome"]) => cases.filter((one) => one.outcome === outcome).length;
+  const count = (outcome: Case["outcome"]) => cases.filter((result) => result.outcome === outcome).length;
   return { passed: count("passed"), failed: count("failed"), notRun: count("not run") };
 }
 
@@ -94,5 +94,5 @@ function toSection({ id, name, outcome, failure, details = [], source = "" }: Ca
 }
 
 function toText(text: string): string {
-  return printable(text).replaceAll(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
+  return printable(text).replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -4,6 +4,8 @@ import type { Result } from "../sandbox-client.ts";
 import { type Finding, isAccepted, REASONS, type Seen } from "./judge-run.ts";
 import type { Case, Suites } from "./junit-and-html.ts";
 
+/* What the command `exec` tells of its runs: the table, the coverage of the contract, and the cases of JUnit. */
+
 /** A run of the tests: the plain one first, then those of bad days. */
 export type Run = {
   readonly title: string;
@@ -67,7 +69,7 @@ export function describeCoverage({ percent, met, total, kinds, items }: Result<"
   return [
     `Of the contract your tests met ${met} of ${total} elements (${percent} %):`,
     ...kinds.map(
-      (one) => `  ${one.kind.toLowerCase().replace("_", " ").padEnd(12)}${one.met} of ${one.total}`,
+      ({ kind, met, total }) => `  ${kind.toLowerCase().replace("_", " ").padEnd(12)}${met} of ${total}`,
     ),
     ...(missing.length > 0 ? [`  not met: ${missing.slice(0, 12).join(", ")}${more}`] : []),
   ];

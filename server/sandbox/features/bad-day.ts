@@ -33,16 +33,17 @@ export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {
     take,
     wrap: ({ makeAttempt: make }: AttemptsOf): AttemptsOf => ({
       async makeAttempt(attempt, options) {
-        const send = (one = attempt) => sendWatched(one, () => make(one, options));
+        const send = (sent = attempt) => sendWatched(sent, () => make(sent, options));
         if (kind === "NEVER") return sendNothing(kind, options, { kind: "exhausted" });
         if (kind === "FORGED")
           await sendWatched(attempt, () => makeAttempt(attempt, options, FORGED.WRONG_SECRET), true);
         if (kind === "TWICE_AT_ONCE") return (await Promise.all([send(), send()]))[0];
         if (kind === "REORDERED" && JSON.parse(attempt.payload).sequence === 1) await pause(WAIT_MS);
         const made = await send();
-        const own = made.error === null ? again.filter(({ merchant }) => merchant === attempt.merchant) : [];
-        again = again.filter((one) => !own.includes(one));
-        for (const { webhookId, payload } of own) await send({ ...attempt, webhookId, payload });
+        if (made.error !== null) return made;
+        const repeated = again.filter(({ merchant }) => merchant === attempt.merchant);
+        again = again.filter((accepted) => !repeated.includes(accepted));
+        for (const { webhookId, payload } of repeated) await send({ ...attempt, webhookId, payload });
         return made;
       },
     }),

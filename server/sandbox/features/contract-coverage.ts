@@ -17,7 +17,7 @@ export function createCoverage(document: ContractDocument) {
       return { kind, name, count: counts.get(`${merchant} ${kind} ${name}`) ?? 0 };
     });
     const byKind = [...Map.groupBy(items, ({ kind }) => kind)];
-    const kinds = byKind.map(([kind, some]) => ({ kind, ...sum(some) }));
+    const kinds = byKind.map(([kind, elements]) => ({ kind, ...sum(elements) }));
     const { met, total } = sum(items);
     return { percent: Math.floor((100 * met) / total), met, total, kinds, items };
   };
@@ -25,8 +25,8 @@ export function createCoverage(document: ContractDocument) {
     /** A call without a response counts for nothing. */
     recordCall(merchant: string, { operation, status, responseBody }: MetCall) {
       if (status === null) return;
-      const own = { kind: "STATUS", name: `${operation} ${status}` } as const;
-      count(merchant, [{ kind: "OPERATION", name: operation }, own, ...valuesIn(responseBody ?? "")]);
+      const element = { kind: "STATUS", name: `${operation} ${status}` } as const;
+      count(merchant, [{ kind: "OPERATION", name: operation }, element, ...valuesIn(responseBody ?? "")]);
     },
     /** @param payload of a delivery that its receiver accepted */
     recordEvent(merchant: string, payload: string) {
@@ -54,7 +54,7 @@ function readElements(document: Node): Element[] {
       members(responses).map(([status]): Element => ({ kind: "STATUS", name: `${operationId} ${status}` })),
     ),
     ...members(document.webhooks).map(([name]): Element => ({ kind: "EVENT", name })),
-    ...[...unique.values()].toSorted((one, other) => one.kind.localeCompare(other.kind)),
+    ...[...unique.values()].toSorted((a, b) => a.kind.localeCompare(b.kind)),
   ];
 }
 

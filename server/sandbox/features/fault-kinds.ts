@@ -2,6 +2,8 @@ import type { SandboxSchemas } from "../../contract/contract-document.ts";
 import type { RequestBody } from "../../contract/operation-types.ts";
 import type { Violation } from "../../contract/problem.ts";
 
+/* The kinds of faults that a merchant can arm, such as `CLOSED_AFTER`, with the settings that each has. */
+
 export type NewFault = RequestBody<"armFault">;
 export type FaultKind = NewFault["kind"];
 type Setting = "retryAfter" | "delayMs" | "hours";

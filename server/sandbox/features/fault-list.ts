@@ -40,10 +40,10 @@ type Armed = Fault & {
 export function createFaultList(changes: Pick<Changes, "notify">, realNow: () => Date): FaultList {
   /** Of each merchant, the oldest first. */
   const faults = new Map<string, Armed[]>();
-  const of = (merchant: string) => faults.get(merchant) ?? [];
+  const faultsOf = (merchant: string) => faults.get(merchant) ?? [];
 
   function take(occasion: Occasion): TakenFault | undefined {
-    const fault = of(occasion.merchant).find((one) => one.remaining > 0 && fits(one, occasion));
+    const fault = faultsOf(occasion.merchant).find((armed) => armed.remaining > 0 && fits(armed, occasion));
     if (!fault) return undefined;
     fault.remaining -= 1;
     const hit: FaultHit = { at: realNow().toISOString(), requestId: null, webhookId: null, statuses: [] };
@@ -81,12 +81,12 @@ export function createFaultList(changes: Pick<Changes, "notify">, realNow: () =>
           armedAt: realNow().toISOString(),
         };
         const fault: Armed = { ...armed, ...plan, hits: [], webhookIds: new Set() };
-        faults.set(merchant, [...of(merchant), fault].slice(-MAX_FAULTS));
+        faults.set(merchant, [...faultsOf(merchant), fault].slice(-MAX_FAULTS));
         changes.notify(["requests"], merchant);
         return { status: 201, body: toBody(fault) };
       },
       async listFaults({ merchant }) {
-        return { status: 200, body: { items: of(merchant).toReversed().map(toBody) } };
+        return { status: 200, body: { items: faultsOf(merchant).toReversed().map(toBody) } };
       },
       async clearFaults({ merchant }) {
         forget(merchant);

@@ -16,13 +16,13 @@ export async function createLaterApi(seed: number): Promise<LaterApi> {
   const laterFields = new Set(added("REQUEST_FIELD").map(({ name }) => name));
   // The event of a refund repeats what its response says, so both get the same values.
   const withValues = growLists(added("VALUE"));
+  const withMembers = growObject(added("MEMBER"), draw);
+  const rewordText = reword(draw);
   const revise = (value: unknown, pointer: string, label: string) =>
-    mapParts(document, { value, pointer, label }, (part) =>
-      growObject(
-        added("MEMBER"),
-        draw,
-      )({ ...part, value: reword(draw)({ ...part, value: withValues(part) }) }),
-    );
+    mapParts(document, { value, pointer, label }, (part) => {
+      const reworded = rewordText({ ...part, value: withValues(part) });
+      return withMembers({ ...part, value: reworded });
+    });
 
   return {
     seed,
@@ -101,13 +101,14 @@ function mapParts(
   if (!isNode(schema)) return value;
   const below = (part: unknown, name: string | number, at: string) =>
     mapParts(document, { value: part, pointer: here + at, label: `${label} ${name}` }, change);
-  const mapped = Array.isArray(value)
-    ? value.map((item, index) => below(item, index, "/items"))
-    : isNode(value)
-      ? Object.fromEntries(
-          Object.entries(value).map(([name, part]) => [name, below(part, name, `/properties${step(name)}`)]),
-        )
-      : value;
+  let mapped = value;
+  if (Array.isArray(value)) mapped = value.map((item, index) => below(item, index, "/items"));
+  else if (isNode(value)) {
+    const members = Object.entries(value);
+    mapped = Object.fromEntries(
+      members.map(([name, part]) => [name, below(part, name, `/properties${step(name)}`)]),
+    );
+  }
   return change({ value: mapped, pointer: here, schema, label });
 }
 
@@ -121,7 +122,7 @@ function growObject(members: readonly Addition[], draw: Draw) {
     if (!isNode(value)) return value;
     const added = members
       .filter((member) => member.pointer === pointer)
-      .map((one) => [one.name, one.value] as const);
+      .map(({ name, value: laterValue }) => [name, laterValue] as const);
     const drawn = [...Object.entries(value), ...added].map(([name, part]) => ({
       entry: [name, part] as const,
       order: draw(`${label} ${name}`),

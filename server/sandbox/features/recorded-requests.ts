@@ -88,8 +88,8 @@ export function createRequestMemory(
       async listRequests({ merchant, query: { search, status, limit = DEFAULT_LIMIT, cursor } }) {
         const before = cursor === undefined ? Number.POSITIVE_INFINITY : fromCursor(cursor);
         if (before === undefined) return invalid("/query/cursor", "is not the nextCursor of a page");
-        const own = ring.list().filter((one) => one.merchant === merchant && one.number < before);
-        const found = own.filter(
+        const earlier = ring.list().filter((entry) => entry.merchant === merchant && entry.number < before);
+        const found = earlier.filter(
           ({ record }) => isAbout(record, search) && (status ?? record.status) === record.status,
         );
         const page = found.slice(0, limit);
@@ -99,7 +99,7 @@ export function createRequestMemory(
       },
     },
 
-    forget: (merchant) => ring.removeWhere((one) => one.merchant === merchant),
+    forget: (merchant) => ring.removeWhere((entry) => entry.merchant === merchant),
   };
 }
 

@@ -17,7 +17,7 @@ export function createInbox({ store, changes, ownUrl, realNow }: InboxParts): In
   const behaviourOf = (merchant: string) => behaviours.get(merchant) ?? WELL_BEHAVED;
   const toBody = async (merchant: string): Promise<Inbox> => {
     const url = `${ownUrl()}/sandbox/inbox/${encodeURIComponent(merchant)}`;
-    const received = ring.list().filter((one) => one.merchant === merchant);
+    const received = ring.list().filter((entry) => entry.merchant === merchant);
     return {
       url,
       subscriptionKey: (await store.findSubscriptionTo({ merchant, url })) ?? null,
@@ -62,7 +62,7 @@ export function createInbox({ store, changes, ownUrl, realNow }: InboxParts): In
     },
     forget(merchant) {
       behaviours.delete(merchant);
-      ring.removeWhere((one) => one.merchant === merchant);
+      ring.removeWhere((entry) => entry.merchant === merchant);
     },
   };
 }

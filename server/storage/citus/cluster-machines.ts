@@ -81,10 +81,10 @@ export async function openMachines({ connection, options }: Database) {
       return found.flat();
     },
     /** For one listener, also on machines that join later; there it ends when they are closed. */
-    async listen(...given: Listening) {
-      listening = given;
-      const begun = [...machines.values()].map((machine) => machine.listen(given));
-      const [atCoordinator] = await Promise.all([connection.listen(...given), ...begun]);
+    async listen(...listener: Listening) {
+      listening = listener;
+      const begun = [...machines.values()].map((machine) => machine.listen(listener));
+      const [atCoordinator] = await Promise.all([connection.listen(...listener), ...begun]);
       return atCoordinator;
     },
     async close() {
@@ -204,7 +204,7 @@ function createMachine(url: string, { db, background }: Pools, onMoved: () => Pr
     responds: (kind: Kind) => misses < MISSES[kind],
     /** Its shards from now on. */
     keep(present: readonly Shard[]) {
-      shards = new Map(present.map((one) => [one.shard, shards.get(one.shard) ?? toShardDb(one)]));
+      shards = new Map(present.map((shard) => [shard.shard, shards.get(shard.shard) ?? toShardDb(shard)]));
     },
     /** Runs work on each of its shards, whose tables have their own names, and leaves out those that have gone. */
     async onShards<Row>(work: OnShard<Row>): Promise<Row[]> {

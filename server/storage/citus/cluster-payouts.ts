@@ -30,8 +30,8 @@ export function publishOverall(
       from json_to_recordset(${JSON.stringify(first)}::json)
         as waiting (payment_id text, merchant text, authorized_at timestamptz)
       on conflict (payment_id, merchant) do nothing`.execute(transaction);
-    for (const [merchant, some] of Map.groupBy(first, (row) => row.merchant)) {
-      const ids = some.map((row) => row.payment_id);
+    for (const [merchant, payouts] of Map.groupBy(first, (row) => row.merchant)) {
+      const ids = payouts.map((row) => row.payment_id);
       await sql`delete from payouts_waiting where ${isOneOf(merchant, ids)}`.execute(transaction);
     }
     return { lost, last: (await readLastPayout(transaction)).position };

@@ -169,7 +169,7 @@ async function partsOfRefunds(
     where original_payment_id = ${paymentId} and merchant = ${merchant}
       and status = any(${statuses}::text[])`.execute(transaction);
   const ids = rows.map(({ id }) => id);
-  return toParts(ids, REFUNDS_AT_ONCE).map((some) => isOneOf(merchant, some));
+  return toParts(ids, REFUNDS_AT_ONCE).map((part) => isOneOf(merchant, part));
 }
 
 /**

@@ -4,6 +4,8 @@ import { pretty, toEastern, toUtc, toWait } from "./format-values.ts";
 import { type Problem, type Result, useCall } from "./sandbox-api.ts";
 import { useNow } from "./sandbox-time.ts";
 
+/* The small elements of which all views are made: times, statuses, links, buttons, texts of problems. */
+
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={toUtc(at)}>

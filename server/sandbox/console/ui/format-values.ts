@@ -1,3 +1,5 @@
+/* Turns values into the texts that the console shows. */
+
 const EASTERN = "America/New_York";
 const parts = {
   timeZone: EASTERN,

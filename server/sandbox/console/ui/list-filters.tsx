@@ -5,8 +5,8 @@ export function Filters({ label, statuses, textLabel, filter, change }: FiltersP
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const onInput = ({ currentTarget }: { currentTarget: HTMLFormElement }) => {
-    const given = [...new FormData(currentTarget)].map(([name, value]) => [name, String(value).trim()]);
-    const filter = Object.fromEntries(given.filter(([, value]) => value !== "")) as Filter;
+    const fields = [...new FormData(currentTarget)].map(([name, value]) => [name, String(value).trim()]);
+    const filter = Object.fromEntries(fields.filter(([, value]) => value !== "")) as Filter;
     clearTimeout(timer.current);
     timer.current = setTimeout(() => change(filter), PAUSE_MS);
   };
@@ -69,7 +69,7 @@ export function toQuery(filter: Filter): string {
 
 function readFilter<Status extends string>(statuses: readonly Status[]): Filter<Status> {
   const query = new URLSearchParams(location.hash.split("?")[1]);
-  const status = statuses.find((one) => one === query.get("status"));
+  const status = statuses.find((known) => known === query.get("status"));
   const text = query.get("text");
   return { ...(status && { status }), ...(text && { text }) };
 }

@@ -16,7 +16,11 @@ export function Timeline({ refund, payment, course }: { refund: Refund; payment:
             <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
               <Mark label={label} />
             </svg>
-            <strong>{open ? `${label}, due` : index === 0 ? `Issued: ${label}` : label}</strong>{" "}
+            <strong>
+              {!open && index === 0 && "Issued: "}
+              {label}
+              {open && ", due"}
+            </strong>{" "}
             <Time at={at} />
             {index > 0 && waitOf(history[0]?.at, at)}
             {index === 0 && course?.call && <Call call={course.call} />}

@@ -147,7 +147,7 @@ function toBody(form: FormName, element: HTMLFormElement): object {
 
 function focusFirst(element: HTMLFormElement, { violations = [] }: Problem): void {
   const names = violations.map(({ pointer }) => pointer);
-  const input = [...element.elements].find((one) => names.includes((one as HTMLInputElement).name));
+  const input = [...element.elements].find((field) => names.includes((field as HTMLInputElement).name));
   (input as HTMLElement | undefined)?.focus();
 }
 

@@ -6,6 +6,8 @@ import type {
 } from "../../../../openapi/generated/sandbox-types.ts";
 import type { paths } from "../../../../openapi/generated/types.ts";
 
+/* How the console calls the sandbox: the clients, the stream of changes, and hooks that load and call. */
+
 export type SandboxSchemas = SandboxComponents["schemas"];
 export type Problem = Omit<SandboxSchemas["Problem"], "status"> & {
   /** Undefined when there was no response. */
@@ -64,8 +66,8 @@ export function listen(topics: readonly Topic[], listener: () => void): () => vo
 }
 
 function notifyListeners(topics?: readonly Topic[]): void {
-  for (const [listener, own] of listeners) {
-    if (!topics || own.some((topic) => topics.includes(topic))) listener();
+  for (const [listener, wanted] of listeners) {
+    if (!topics || wanted.some((topic) => topics.includes(topic))) listener();
   }
 }
 

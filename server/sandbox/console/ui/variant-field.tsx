@@ -19,7 +19,7 @@ export function Variants({
   const { enum: options = [] } = constraintsOf(form, `${at}/type`);
   const { choices = {} } = constraintsOf(form, `${at}/details`);
   const listOf = (variant: string) => choices[variant] ?? [];
-  const [variant, setVariant] = useState(options.find((one) => listOf(one).length === 0) ?? "");
+  const [variant, setVariant] = useState(options.find((option) => listOf(option).length === 0) ?? "");
   const id = `${form}${at}`;
   const list = listOf(variant);
   return (

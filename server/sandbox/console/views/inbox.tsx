@@ -39,13 +39,13 @@ export function Inbox() {
             </Action>
           )}
           <div class="switches">
-            {SWITCHES.map((one) => (
+            {SWITCHES.map((choice) => (
               <Action
-                key={one.label}
-                pressed={isSet(one)}
-                call={() => sandbox.POST("/sandbox/inbox", { body: one.set })}
+                key={choice.label}
+                pressed={isSet(choice)}
+                call={() => sandbox.POST("/sandbox/inbox", { body: choice.set })}
               >
-                {one.label}
+                {choice.label}
               </Action>
             ))}
           </div>

@@ -58,13 +58,14 @@ const TRANSITIONS = [
 function PaymentDetails({ payment, refunds, more }: Details) {
   const { paymentId, status, settledAt, clientReferenceId, requestKey } = payment;
   const left = leftToRefund(payment);
+  const notSettled = status === "FAILED" ? "never" : "not yet";
   return (
     <>
       <PageHead up={UP} title={<bdi>{paymentId}</bdi>}>
         {TRANSITIONS.map(({ label, to, from }) => (
           <Action
             key={to}
-            disabled={!from.some((one) => one === status)}
+            disabled={!from.some((start) => start === status)}
             call={() =>
               sandbox.POST(`/sandbox/payments/{paymentId}/${to}`, { params: { path: { paymentId } } })
             }
@@ -82,10 +83,7 @@ function PaymentDetails({ payment, refunds, more }: Details) {
         <p>{left.value === 0 ? "Nothing left to refund" : `${toDollars(left)} left to refund`}</p>
         <Facts
           facts={[
-            [
-              "Settled",
-              settledAt ? <Time key="at" at={settledAt} /> : status === "FAILED" ? "never" : "not yet",
-            ],
+            ["Settled", settledAt ? <Time key="at" at={settledAt} /> : notSettled],
             ["Your reference", clientReferenceId !== null ? <bdi>{clientReferenceId}</bdi> : null],
             ["requestKey", requestKey !== null ? <bdi>{requestKey}</bdi> : null],
             ["History", payment.history.map(({ status: was }) => was).join(" → ")],

@@ -9,11 +9,11 @@ import { getToken, published, type SandboxSchemas, sandbox } from "../ui/sandbox
 /** Every request to the published contract, newest first, live; the link of a request shows all of it. */
 export function Requests({ search }: { search: string }) {
   const [{ status }, change] = useFilter(STATUSES);
-  const given = { limit: LIMIT, ...(search && { search }), ...(status && { status: Number(status) }) };
+  const query = { limit: LIMIT, ...(search && { search }), ...(status && { status: Number(status) }) };
   const paged = usePaged<Recorded>({
-    key: `requests ${JSON.stringify(given)}`,
+    key: `requests ${JSON.stringify(query)}`,
     topics: ["requests"],
-    load: (cursor) => sandbox.GET("/sandbox/requests", { params: { query: { ...given, ...cursor } } }),
+    load: (cursor) => sandbox.GET("/sandbox/requests", { params: { query: { ...query, ...cursor } } }),
   });
   const [only] = paged.items ?? [];
   if (INSTANCE.test(search) && only) return <Request recorded={only} />;

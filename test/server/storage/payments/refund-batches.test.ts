@@ -6,7 +6,7 @@ import type { Db } from "../../../../server/storage/database/tables.ts";
 import type { DebitRecord, NewRefund } from "../../../../server/storage/payments/payment-record.ts";
 import { createRefundQueue } from "../../../../server/storage/payments/refund-queue.ts";
 import { saveRefunds } from "../../../../server/storage/payments/save-refunds.ts";
-import { bindActs } from "../../../../server/storage/store-functions.ts";
+import { bindFunctions } from "../../../../server/storage/store-functions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -23,7 +23,7 @@ import {
 /** The store as in a server, and the sizes of the saved batches. */
 function openQueue(db: Db) {
   const sizes: number[] = [];
-  const statements = bindActs({ db, background: db });
+  const statements = bindFunctions({ db, background: db });
   const saveCounted: typeof statements.saveRefunds = (refunds, lockTimeoutMs) => {
     sizes.push(refunds.length);
     return statements.saveRefunds(refunds, lockTimeoutMs);
@@ -126,7 +126,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
 
   test("get 201 when the connection was lost after their commit, and are saved once", async () => {
     const { db } = database;
-    const statements = bindActs({ db, background: db });
+    const statements = bindFunctions({ db, background: db });
     let lost = 0;
     const store = createRefundQueue({
       ...statements,
