@@ -1,3 +1,4 @@
+// Verifies one delivery with the client, and says what it is.
 import { verifyWebhook, WebhookVerificationError } from "@refund-contract/client/webhooks";
 
 export function describeDelivery(rawBody: string | Uint8Array, headers: Headers): string {

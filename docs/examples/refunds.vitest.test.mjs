@@ -1,3 +1,4 @@
+// A merchant's test with Vitest that starts a sandbox inside the test's own process.
 import { createClient } from "@refund-contract/client";
 import { startSandbox } from "@refund-contract/sandbox";
 import { afterAll, beforeAll, expect, test } from "vitest";

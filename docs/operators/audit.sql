@@ -1,3 +1,4 @@
+-- Gives the record of what operators did to a role of its own, which nobody logs in with: then no operator can change it.
 alter table admin_actions owner to refunds_audit;
 alter function record_admin_action owner to refunds_audit;
 alter function refuse_record_change owner to refunds_audit;

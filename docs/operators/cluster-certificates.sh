@@ -1,3 +1,4 @@
+# Makes an authority and a certificate for each address in $ADDRESSES, for the connections between machines of a Citus cluster.
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -days 3650 -subj "/CN=cluster" \
   -keyout cluster-ca.key -out cluster-ca.crt
 for address in $ADDRESSES; do

@@ -1,3 +1,4 @@
+# Migrates the database and starts the server, each in a container with its secrets as files.
 podman secret create database-url database-url
 podman secret create encryption-key encryption-key
 set -- --env-file settings.env --secret database-url,uid=65532 --secret encryption-key,uid=65532 \

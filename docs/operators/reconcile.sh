@@ -1,3 +1,4 @@
+# After a restore: holds refunds, takes back what the payment system knows ($PAYMENTS, $PAYOUTS), and releases them.
 npm run -s admin -- hold --all --reason "restored"
 npm run -s admin -- payments "$PAYMENTS"
 npm run -s admin -- reconcile "$PAYOUTS"

@@ -1,3 +1,4 @@
+# Restores the base backup in $BACKUP, and the changes in $ARCHIVE up to the time $UNTIL, into the empty folder $DATA.
 cp -R "$BACKUP/." "$DATA"
 chmod 700 "$DATA"
 cat >> "$DATA/postgresql.auto.conf" <<END

@@ -1,3 +1,4 @@
+-- Creates the roles of a production database: each program logs in with no more rights than it needs.
 create role refunds_migrate login;
 create role refunds_serve login;
 create role refunds_admin nologin;

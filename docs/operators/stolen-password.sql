@@ -1,3 +1,4 @@
+-- What somebody can do who has stolen the password of the role of a server.
 -- Read everything but the audit; secrets are encrypted.
 select * from payments, subscriptions;
 -- Issue refunds for any merchant, up to the amounts of payments, and authorize them before they are due: they are paid, and `check`

@@ -1,3 +1,4 @@
+-- Turns the tables of a Citus cluster into plain ones again.
 begin;
 set local citus.multi_shard_modify_mode = 'sequential';
 select undistribute_table('payments', cascade_via_foreign_keys => true);

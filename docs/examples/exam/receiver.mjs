@@ -1,3 +1,4 @@
+// The receiver of webhooks: it keeps the latest status of each refund.
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { expressWebhookHandler } from "@refund-contract/client";

@@ -1,3 +1,4 @@
+// Issues the refund that the exam asks for in its variables. Run again after a crash, it repeats the call with the stored key.
 import { CallError, createClient, newRequestKey } from "@refund-contract/client";
 import { read, write } from "./store.mjs";
 

@@ -1,3 +1,4 @@
+// The database of the example: a file with the refunds by their references.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 
 const FILE = "refunds.json";

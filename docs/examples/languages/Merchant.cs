@@ -6,7 +6,7 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Threading.Tasks;
 using Payments;
-
+// A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 static class Merchant {
     static async Task<string> Refund(PaymentsClient client, RefundRequest request) {
         var retries = Newtonsoft.Json.Linq.JObject.Parse(File.ReadAllText("retries.json")); // by the contract

@@ -6,7 +6,7 @@ import javax.crypto.spec.SecretKeySpec;
 import org.openapitools.client.*;
 import org.openapitools.client.model.*;
 import static java.nio.file.StandardOpenOption.*;
-
+// A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 class Merchant {
   static Object refund(ApiClient client, RefundRequest request) throws Exception {
     for (int attempt = 0; attempt < 4; attempt++) {

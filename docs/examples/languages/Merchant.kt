@@ -7,7 +7,7 @@ import javax.crypto.spec.SecretKeySpec
 import payments.apis.RefundsApi
 import payments.infrastructure.*
 import payments.models.*
-
+// A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 fun refund(api: RefundsApi, request: RefundRequest): String {
     val retries = Serializer.gson.fromJson(Files.readString(Path.of("retries.json")), Map::class.java) // by the contract
     for (attempt in 0..3) {

@@ -1,3 +1,4 @@
+// A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 package main
 
 import (

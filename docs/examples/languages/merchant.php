@@ -4,7 +4,7 @@ use Payments\Model\{Amount, DuplicateRequestKeyProblem, RefundRequest};
 
 require 'autoload.php';
 ini_set('serialize_precision', '-1'); // otherwise PHP may print 19.99 as 19.989999999999998
-
+// A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 function refund(RefundsApi $api, RefundRequest $request): string
 {
     for ($attempt = 0; $attempt < 4; $attempt++) {

@@ -6,7 +6,7 @@ import re
 import sqlite3
 import sys
 import time
-
+# A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 RETRIES = json.load(open("retries.json"))  # what each status means for a refund, by the contract
 
 

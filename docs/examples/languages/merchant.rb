@@ -3,7 +3,7 @@ require "fileutils"
 require "openssl"
 require "payments"
 require "securerandom"
-
+# A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 RETRIES = JSON.parse(File.read("retries.json")) # what each status means for a refund, by the contract
 
 def refund(api, request)

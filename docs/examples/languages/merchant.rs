@@ -3,7 +3,7 @@ use payments::apis::{configuration::Configuration, refunds_api, Error};
 use payments::models::{amount::Currency, Amount, DuplicateRequestKeyProblem, RefundRequest};
 use serde_json::json;
 use std::{env, fs, io::Read, thread, time::{Duration, SystemTime, UNIX_EPOCH}};
-
+// A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 async fn refund(configuration: &Configuration, request: &RefundRequest) -> String {
     let retries: serde_json::Value = serde_json::from_slice(&fs::read("retries.json").unwrap()).unwrap(); // by the contract
     for attempt in 0..4 {

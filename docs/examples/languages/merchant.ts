@@ -6,6 +6,7 @@ import createClient, { type Client } from "openapi-fetch";
 import { Webhook } from "standardwebhooks";
 import type { components, paths } from "./payments.ts";
 
+// A merchant's program: `refund PAYMENT AMOUNT REFERENCE` issues a refund safely, `receive ID TIME SIGNATURES` takes an event from standard input.
 /** What each status means for a refund, by the contract. */
 const retries: Record<string, string> = JSON.parse(readFileSync("retries.json", "utf8"));
 

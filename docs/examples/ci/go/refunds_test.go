@@ -1,3 +1,5 @@
+// A merchant's test in Go, against the sandbox that `exec` starts.
+
 package merchant
 
 import (

@@ -1,3 +1,4 @@
+// A merchant's test with Jest, against the sandbox that `exec` starts.
 const { REFUNDS_SANDBOX_URL: url, REFUNDS_SANDBOX_TOKENS = "", JEST_WORKER_ID } = process.env;
 const token = REFUNDS_SANDBOX_TOKENS.split(",")[Number(JEST_WORKER_ID) - 1]; // a merchant for each worker
 

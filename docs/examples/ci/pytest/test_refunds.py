@@ -1,3 +1,4 @@
+# A merchant's test with pytest, against the sandbox that `exec` starts.
 import json, os, time, urllib.error, urllib.request, uuid
 
 URL = os.environ["REFUNDS_SANDBOX_URL"]

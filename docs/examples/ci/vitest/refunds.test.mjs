@@ -1,3 +1,4 @@
+// A merchant's test with Vitest, against the sandbox that `exec` starts.
 import { createServer } from "node:http";
 import { createClient, expressWebhookHandler } from "@refund-contract/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
