@@ -2,21 +2,7 @@ import { InvalidAmountError } from "./errors.ts";
 import { isObject } from "./json.ts";
 import type { Amount } from "./types.ts";
 
-/**
- * The amount as it is sent. Only the errors of floating-point arithmetic are rounded away: three times 19.99 becomes 59.97,
- * but 10.005 is refused.
- * @throws InvalidAmountError when it is not a whole number of cents from 0.01 to 9999999999.99 dollars
- */
-export function toAmount(input: AmountInput): Amount {
-  const { currency, cents } = readInput(input);
-  if (currency !== "USD") throw new InvalidAmountError(`the currency is USD, not ${currency}.`);
-  if (cents <= 0) throw new InvalidAmountError("it is not more than 0.");
-  if (cents > MAX_CENTS) throw new InvalidAmountError("it is more than 9999999999.99.");
-  // The double nearest to the two decimals: JSON uses the shortest text of a number, and so writes exactly these digits.
-  return { currency, value: cents / 100 };
-}
-
-/** Dollars as a string or a number, or cents. Dollars have at most two decimals. */
+/** An amount as a caller may give it: dollars with at most two decimals, as a string or a number, or cents. */
 export type AmountInput =
   | Dollars
   | {
@@ -30,6 +16,20 @@ export type AmountInput =
 export type Dollars = string | number;
 
 const MAX_CENTS = 999_999_999_999;
+
+/**
+ * The amount as it is sent. Only the errors of floating-point arithmetic are rounded away: three times 19.99 becomes 59.97,
+ * but 10.005 is refused.
+ * @throws InvalidAmountError when it is not a whole number of cents from 0.01 to 9999999999.99 dollars
+ */
+export function toAmount(input: AmountInput): Amount {
+  const { currency, cents } = readInput(input);
+  if (currency !== "USD") throw new InvalidAmountError(`the currency is USD, not ${currency}.`);
+  if (cents <= 0) throw new InvalidAmountError("it is not more than 0.");
+  if (cents > MAX_CENTS) throw new InvalidAmountError("it is more than 9999999999.99.");
+  // The double nearest to the two decimals: JSON uses the shortest text of a number, and so writes exactly these digits.
+  return { currency, value: cents / 100 };
+}
 
 function readInput(input: unknown): { currency: unknown; cents: number } {
   if (!isObject(input)) return { currency: "USD", cents: toCents(input) };

@@ -1,3 +1,8 @@
+/* How long the client waits before it sends a call again. */
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 8_000;
+
 /**
  * Milliseconds to wait before the next attempt: a random time up to a limit that doubles with each attempt, so that clients
  * that failed together do not retry together. It is added to the time that the service asks for.
@@ -6,9 +11,6 @@ export function toDelayMs(attempts: number, headers: Headers | undefined, random
   const limit = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1));
   return (headers ? readRetryAfterMs(headers) : 0) + random() * limit;
 }
-
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 8_000;
 
 /** `Retry-After`, in seconds or as a date; 0 when it is missing, in the past, or malformed. */
 export function readRetryAfterMs(headers: Headers): number {
