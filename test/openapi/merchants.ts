@@ -4,7 +4,7 @@ import type { Db } from "../../server/storage/database/tables.ts";
 import { hold } from "../../server/storage/payments/holds.ts";
 import { type Fixture, insertFixtures } from "../../server/storage/sandbox-data.ts";
 import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";
-import type { OperationId, Tokens } from "../conformance/rows/row.ts";
+import type { OperationId, Tokens } from "../conformance/cases/request-case.ts";
 import { createToken } from "../helpers/factories.ts";
 
 /** The tokens of one run of the table: a separate merchant for each operation. */
@@ -15,7 +15,7 @@ const SCOPES: Readonly<Record<OperationId, string>> = {
   subscribeToWebhooks: "webhooks",
 };
 const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
-/** The largest amount of a payment, which is more than all rows together refund. */
+/** The largest amount of a payment, which is more than all cases together refund. */
 const PLENTY_CENTS = 999_999_999_999;
 
 /** Creates a merchant with the largest number of live subscriptions, once for each store; resolves with its token. */
@@ -40,7 +40,7 @@ export async function createMerchants(store: Db, full: string): Promise<Merchant
   const now = new Date();
   const held = `held_${run}`;
   await insertFixtures(store, [...fixturesOf(`refunds_${run}`, now), ...fixturesOf(held, now)], now);
-  await hold(store, { merchant: held, reason: "for the rows of a held merchant" });
+  await hold(store, { merchant: held, reason: "for the cases of a held merchant" });
   return {
     issueRefund: await createTokens(store, "issueRefund", { merchant: `refunds_${run}`, full, held }),
     subscribeToWebhooks: await createTokens(store, "subscribeToWebhooks", {

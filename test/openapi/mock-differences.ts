@@ -1,6 +1,6 @@
 import type { Contract, HttpResponse } from "../../openapi/document/read-contract.ts";
-import type { Row } from "../conformance/rows/row.ts";
-import { findMismatches } from "./rows.ts";
+import type { RequestCase } from "../conformance/cases/request-case.ts";
+import { findMismatches } from "./send-case.ts";
 
 /** Requests that a server refuses, and to which the mock responds otherwise. */
 type KnownDifference = {
@@ -48,17 +48,25 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
 const SUCCESSES = [200, 201];
 
 /** The differences between the mock's response and a server's expected one, but for the known ones. */
-export function findMockMismatches(contract: Contract, row: Row, response: HttpResponse): string[] {
-  const refused = Number(row.expected.status) >= 400;
-  const known = KNOWN_DIFFERENCES.find(({ requests }) => refused && requests.test(row.name));
+export function findMockMismatches(
+  contract: Contract,
+  requestCase: RequestCase,
+  response: HttpResponse,
+): string[] {
+  const refused = Number(requestCase.expected.status) >= 400;
+  const known = KNOWN_DIFFERENCES.find(({ requests }) => refused && requests.test(requestCase.name));
   const { status, bodyDiffers = false } = known
     ? { status: SUCCESSES, ...known }
-    : { status: row.expected.status };
-  return findMismatches(contract, { ...row, expected: { status, noOperation: bodyDiffers } }, response);
+    : { status: requestCase.expected.status };
+  return findMismatches(
+    contract,
+    { ...requestCase, expected: { status, noOperation: bodyDiffers } },
+    response,
+  );
 }
 
 /** The known differences that none of these requests needs. */
-export function unusedDifferences(rows: readonly Row[]): string[] {
-  const unused = KNOWN_DIFFERENCES.filter(({ requests }) => !rows.some(({ name }) => requests.test(name)));
+export function unusedDifferences(cases: readonly RequestCase[]): string[] {
+  const unused = KNOWN_DIFFERENCES.filter(({ requests }) => !cases.some(({ name }) => requests.test(name)));
   return unused.map(({ reason }) => reason);
 }

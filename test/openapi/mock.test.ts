@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readContract } from "../../openapi/document/read-contract.ts";
 import { findMockMismatches, unusedDifferences } from "./mock-differences.ts";
 import { createMock } from "./prism.ts";
-import { deriveRows, sendRow } from "./rows.ts";
+import { deriveCases, sendCase } from "./send-case.ts";
 
 const contract = readContract("openapi");
 /** The mock accepts any. */
@@ -13,14 +13,14 @@ const IN_FLIGHT = 20;
 
 test("the mock refuses and accepts what the document's constraints say", { timeout: 60_000 }, async () => {
   await using mock = await createMock(contract.document);
-  const derived = deriveRows(contract.document);
+  const derived = deriveCases(contract.document);
   const wrong: Record<string, string[]> = {};
   const waiting = [...derived];
   const sendNext = async () => {
-    for (let row = waiting.shift(); row; row = waiting.shift()) {
-      const response = await sendRow(mock.url, row, TOKENS);
-      const mismatches = findMockMismatches(contract, row, response);
-      if (mismatches.length > 0) wrong[row.name] = mismatches;
+    for (let requestCase = waiting.shift(); requestCase; requestCase = waiting.shift()) {
+      const response = await sendCase(mock.url, requestCase, TOKENS);
+      const mismatches = findMockMismatches(contract, requestCase, response);
+      if (mismatches.length > 0) wrong[requestCase.name] = mismatches;
     }
   };
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { readContract } from "../../openapi/document/read-contract.ts";
-import { rows } from "../conformance/rows/calls.ts";
+import { cases } from "../conformance/cases/headers-and-bodies.ts";
 import { countRows } from "../helpers/factories.ts";
 import { useTestServer } from "../helpers/server.ts";
 import { forSuite } from "../helpers/suite.ts";
 import { createFullMerchant, createMerchants } from "./merchants.ts";
-import { findMismatches, sendRow } from "./rows.ts";
+import { findMismatches, sendCase } from "./send-case.ts";
 
 const contract = readContract("openapi");
 
@@ -15,17 +15,17 @@ const tokens = forSuite(async () => {
   return createMerchants(db, await createFullMerchant(db));
 });
 
-test("each row has a name of its own", () => {
-  const names = rows.map(({ name }) => name);
+test("each case has a name of its own", () => {
+  const names = cases.map(({ name }) => name);
 
   expect(names).toEqual([...new Set(names)]);
 });
 
-test.each(rows)("the server responds as its row says: $name", async (row) => {
+test.each(cases)("the server responds as the case says: $name", async (requestCase) => {
   const before = await countRows(server);
 
-  const response = await sendRow(server.url, row, tokens[row.operation]);
+  const response = await sendCase(server.url, requestCase, tokens[requestCase.operation]);
 
-  expect(findMismatches(contract, row, response)).toEqual([]);
-  if (Number(row.expected.status) >= 400) expect(await countRows(server)).toEqual(before);
+  expect(findMismatches(contract, requestCase, response)).toEqual([]);
+  if (Number(requestCase.expected.status) >= 400) expect(await countRows(server)).toEqual(before);
 });

@@ -4,10 +4,10 @@ import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { PaymentKind } from "../options.ts";
 import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";
-import { rowsCheck } from "./rows.ts";
+import { casesCheck } from "./request-cases.ts";
 
 export const PAYMENT_CHECKS: Check[] = defineGroup("Payments", WITH_TOKEN, [
-  rowsCheck(
+  casesCheck(
     "payment.unknown",
     "responds with 404 to a payment that does not exist, whatever its id looks like",
     ["D08", "2.1"],

@@ -2,13 +2,13 @@ import { isNode } from "../../../openapi/document/document-node.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";
-import { rowsCheck } from "./rows.ts";
+import { casesCheck } from "./request-cases.ts";
 
 /** More than any payment: the largest amount that there is. */
 const LARGEST = 9999999999.99;
 
 export const AMOUNT_CHECKS: Check[] = defineGroup("Amounts", WITH_TOKEN, [
-  rowsCheck("amount.accepted", "accepts amounts with up to two digits after the point", [
+  casesCheck("amount.accepted", "accepts amounts with up to two digits after the point", [
     "2.4",
     "12.1",
     "D13",
@@ -31,17 +31,17 @@ export const AMOUNT_CHECKS: Check[] = defineGroup("Amounts", WITH_TOKEN, [
       }
     },
   },
-  rowsCheck(
+  casesCheck(
     "amount.three-decimals",
     "responds with 400 to more than two digits after the point, zeros included",
     ["12.1", "2.4", "D13"],
   ),
-  rowsCheck(
+  casesCheck(
     "amount.exponent",
     "reads an amount with an exponent as written out: takes 1E+1, refuses 1.0000E1",
     ["2.4", "D13"],
   ),
-  rowsCheck(
+  casesCheck(
     "amount.printed-double",
     "reads a double that is printed with 17 digits as its amount: 131072.01000000001 is 131072.01",
     ["2.4", "D13"],
@@ -63,7 +63,7 @@ export const AMOUNT_CHECKS: Check[] = defineGroup("Amounts", WITH_TOKEN, [
 ]);
 
 export const REFERENCE_CHECKS: Check[] = defineGroup("References and descriptors", WITH_TOKEN, [
-  rowsCheck("reference.echo", "returns clientReferenceId as it was sent", ["3.3", "2.5"]),
+  casesCheck("reference.echo", "returns clientReferenceId as it was sent", ["3.3", "2.5"]),
   {
     id: "reference.null-when-absent",
     name: "returns clientReferenceId as null when none was sent",
@@ -73,12 +73,12 @@ export const REFERENCE_CHECKS: Check[] = defineGroup("References and descriptors
       expectRefund(await issue(kit, refundOf(kit)), { clientReferenceId: null });
     },
   },
-  rowsCheck(
+  casesCheck(
     "reference.misspelling-accepted",
     "accepts the misspelling clientRefefenceId instead of clientReferenceId or beside it, and never returns it",
     ["2.6", "3.3", "D01"],
   ),
-  rowsCheck(
+  casesCheck(
     "reference.conflict",
     "responds with 400 to two spellings that differ, and points at the misspelt one",
     ["D01", "2.6"],

@@ -9,18 +9,18 @@ import {
 import type { CallSpec, Kit } from "../kit.ts";
 import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { INVALID_BODY, issue, paymentOf, refundOf } from "../valid-requests.ts";
-import { rowsCheck } from "./rows.ts";
+import { casesCheck } from "./request-cases.ts";
 
 /** Paths and methods; a path that does not exist needs no token (D08). */
 const paths = defineGroup("Paths and methods", {}, [
-  rowsCheck("path.unknown", "responds with 404 to a path that does not exist", ["13.1", "D08", "D15"]),
-  rowsCheck("path.case", "responds with 404 to a path in another case", ["7.1", "8.1", "D15"]),
-  rowsCheck("path.trailing-slash", "responds with 404 to a path with a trailing slash", [
+  casesCheck("path.unknown", "responds with 404 to a path that does not exist", ["13.1", "D08", "D15"]),
+  casesCheck("path.case", "responds with 404 to a path in another case", ["7.1", "8.1", "D15"]),
+  casesCheck("path.trailing-slash", "responds with 404 to a path with a trailing slash", [
     "7.1",
     "8.1",
     "D15",
   ]),
-  rowsCheck("method.not-allowed", "responds with 405 and Allow: POST to every other method", [
+  casesCheck("method.not-allowed", "responds with 405 and Allow: POST to every other method", [
     "7.1",
     "8.1",
     "D08",
@@ -28,34 +28,37 @@ const paths = defineGroup("Paths and methods", {}, [
 ]);
 
 const access = defineGroup("Access", {}, [
-  rowsCheck("access.unknown-token", "responds with 401 to an unknown token", ["9.1", "D08"]),
+  casesCheck("access.unknown-token", "responds with 401 to an unknown token", ["9.1", "D08"]),
   {
-    ...rowsCheck("access.scheme-case", "accepts the word Bearer in any case", ["D18"]),
+    ...casesCheck("access.scheme-case", "accepts the word Bearer in any case", ["D18"]),
     preconditions: [PRECONDITIONS.token],
   },
-  rowsCheck("access.scope", "responds with 403 to a token without the scope of the operation", [
+  casesCheck("access.scope", "responds with 403 to a token without the scope of the operation", [
     "D18",
     "D08",
   ]),
 ]);
 
 const mediaTypes = defineGroup("Media types", WITH_TOKEN, [
-  rowsCheck("accept.absent", "serves requests without Accept", ["8.2", "D04"]),
-  rowsCheck("accept.no-json", "responds with 406 when Accept rules out JSON", ["7.2", "8.2", "D04"]),
-  rowsCheck("accept.problem-type", "sends a problem in the media type that Accept asks for", ["D07", "7.2"]),
+  casesCheck("accept.absent", "serves requests without Accept", ["8.2", "D04"]),
+  casesCheck("accept.no-json", "responds with 406 when Accept rules out JSON", ["7.2", "8.2", "D04"]),
+  casesCheck("accept.problem-type", "sends a problem in the media type that Accept asks for", ["D07", "7.2"]),
 ]);
 
 /** The body as a whole, before its fields are validated. */
 const bodies = defineGroup("Bodies", WITH_TOKEN, [
-  rowsCheck("body.malformed", "responds with 400 to a body that is not JSON, and to none at all", [
+  casesCheck("body.malformed", "responds with 400 to a body that is not JSON, and to none at all", [
     "1.5",
     "D08",
   ]),
-  rowsCheck("body.bom", "responds with 400 to a byte order mark", ["D15"]),
-  rowsCheck("body.utf-8", "responds with 400 to bytes that are not UTF-8", ["D15"]),
-  rowsCheck("body.duplicate-keys", "responds with 400 to a duplicate key, and points at it", ["D15", "D07"]),
-  rowsCheck("body.depth", "reads JSON 32 levels deep and no deeper", ["D15", "D07"]),
-  rowsCheck("body.too-large", "reads a body of 64 KiB and responds with 413 to a larger one", ["D15", "D08"]),
+  casesCheck("body.bom", "responds with 400 to a byte order mark", ["D15"]),
+  casesCheck("body.utf-8", "responds with 400 to bytes that are not UTF-8", ["D15"]),
+  casesCheck("body.duplicate-keys", "responds with 400 to a duplicate key, and points at it", ["D15", "D07"]),
+  casesCheck("body.depth", "reads JSON 32 levels deep and no deeper", ["D15", "D07"]),
+  casesCheck("body.too-large", "reads a body of 64 KiB and responds with 413 to a larger one", [
+    "D15",
+    "D08",
+  ]),
 ]);
 
 /** Rules for requests to either operation, before their fields are validated. */
@@ -127,12 +130,12 @@ function both(first: CallSpec, second: CallSpec): CallSpec {
 
 /** How a 400 reports violations. The rules for every problem are checked on all responses, at the end of the run. */
 export const PROBLEM_CHECKS: Check[] = defineGroup("Problems", WITH_TOKEN, [
-  rowsCheck(
+  casesCheck(
     "violation.all-at-once",
     "reports everything that is wrong with a body at once, one violation for each",
     ["D07"],
   ),
-  rowsCheck("violation.escaped", "writes violations as JSON Pointers, with names escaped", ["D07"]),
+  casesCheck("violation.escaped", "writes violations as JSON Pointers, with names escaped", ["D07"]),
   {
     id: "violation.limit",
     name: "reports 20 violations and no more",

@@ -4,21 +4,21 @@ import type { Kit } from "../kit.ts";
 import { type Check, defineGroup, WITH_TOKEN } from "../preconditions.ts";
 import { subscribe, subscriptionOf } from "../valid-requests.ts";
 import { receiverOf } from "../webhook-receiver.ts";
-import { rowsCheck } from "./rows.ts";
+import { casesCheck } from "./request-cases.ts";
 
 /** The examples create the three kinds of subscriptions; these checks cover refusals, and one more subscription. */
 export const SUBSCRIPTION_CHECKS: Check[] = defineGroup("Subscriptions", WITH_TOKEN, [
-  rowsCheck(
+  casesCheck(
     "subscription.bare-string",
     "responds with 400 to a bare text for details, and says to send a list",
     ["4.5", "D03"],
   ),
-  rowsCheck(
+  casesCheck(
     "subscription.unknown-name",
     "responds with 400 to an unknown event or category, and lists the known ones",
     ["D03", "4.7", "4.8", "D19"],
   ),
-  rowsCheck(
+  casesCheck(
     "subscription.forbidden-target",
     "responds with 400 to a url that is not for deliveries: other schemes, credentials, inner addresses",
     ["D24", "4.1"],

@@ -14,10 +14,12 @@ export type Order = {
 const MAX_ATTEMPTS = 4;
 /** Far more than the exam allows in a second. */
 const MANY_ATTEMPTS = 40;
+/** More than the exam allows in a second, too. Each that is lost doubles the wait. */
+const SOME_ATTEMPTS = 6;
 const FIRST_WAIT_MS = 60;
 /** Less than a response is held. */
 const TIMEOUT_MS = 150;
-/** More than a response is held, but for the one that never comes. */
+/** More than a response is held, except the response that never comes. */
 const LONGER_MS = 3_000;
 const ENDLESS_MS = 60_000;
 /** In place of a status: the refund is to be begun again. */
@@ -25,7 +27,15 @@ export const FORGOTTEN = "FORGOTTEN";
 /** So short that there is always another request soon. */
 const ENDLESS_WAIT_MS = 100;
 
-type Said = { readonly paymentStatus: string; readonly errorDetails?: { readonly errorCode: string } };
+type Refund = { readonly paymentStatus: string; readonly errorDetails?: { readonly errorCode: string } };
+
+function toMaxAttempts(has: (mistake: Mistake) => boolean): number {
+  if (has("caller: repeats for ever, from a queue")) return Number.POSITIVE_INFINITY;
+  if (has("caller: repeats at once")) return MANY_ATTEMPTS;
+  if (has("caller: repeats a 500 at once")) return SOME_ATTEMPTS;
+  if (has("caller: does not repeat at all")) return 1;
+  return MAX_ATTEMPTS;
+}
 
 /** Creates a program that issues refunds; it resolves with the status, if it is known. */
 export function createCaller(has: (mistake: Mistake) => boolean) {
@@ -33,13 +43,7 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
   let timedOut = false;
   const isPatient = has("caller: waits for ever for a response");
   const isHasty = has("caller: makes a new requestKey after a timeout, in a queue");
-  const maxAttempts = isEndless
-    ? Number.POSITIVE_INFINITY
-    : has("caller: repeats at once") || has("caller: repeats a 500 at once")
-      ? MANY_ATTEMPTS
-      : has("caller: does not repeat at all")
-        ? 1
-        : MAX_ATTEMPTS;
+  const maxAttempts = toMaxAttempts(has);
 
   return async function call(order: Order, requestKey: string): Promise<string | undefined> {
     let key = requestKey;
@@ -97,10 +101,10 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
       });
       if (response.status === 302 && has("caller: follows a 302 only"))
         await fetch(new URL(response.headers.get("location") ?? "", url), { headers });
-      const said = await response.text();
+      const text = await response.text();
       const retryAfter = response.headers.get("retry-after");
       if (/json/.test(response.headers.get("content-type") ?? "")) {
-        return { status: response.status, retryAfter, body: JSON.parse(said) };
+        return { status: response.status, retryAfter, body: JSON.parse(text) };
       }
       if (has("caller: reads each response as JSON")) return { status: 400, retryAfter, body: undefined };
       return { status: response.status, retryAfter, body: undefined };
@@ -118,12 +122,12 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
     return Number(amount);
   }
 
-  function isWaiting({ paymentStatus }: Said, attempt: number): boolean {
+  function isWaiting({ paymentStatus }: Refund, attempt: number): boolean {
     if (paymentStatus !== "PENDING" || attempt === 3) return false;
     return has("caller: makes a new requestKey while a refund waits");
   }
 
-  function toFirstStatus({ paymentStatus, errorDetails }: Said): string | undefined {
+  function toFirstStatus({ paymentStatus, errorDetails }: Refund): string | undefined {
     const isDeadly = errorDetails?.errorCode === "AMOUNT_EXCEEDS_REFUNDABLE";
     if (isDeadly && has("caller: dies of an errorCode")) return undefined;
     if (has("caller: takes each 201 for a success"))

@@ -3,8 +3,8 @@ import type { Constraint } from "../../../openapi/document/constraints.ts";
 import type { Node } from "../../../openapi/document/document-node.ts";
 import { holderOf, isWithin } from "../../../openapi/document/pointer.ts";
 import { toContract } from "../../../openapi/document/read-contract.ts";
-import type { Row } from "../../conformance/rows/row.ts";
-import type { DerivedRow } from "../../openapi/rows.ts";
+import type { RequestCase } from "../../conformance/cases/request-case.ts";
+import type { DerivedCase } from "../../openapi/send-case.ts";
 import type { Calls, Harness } from "./harness.ts";
 import { type JudgedMessage, wrongMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
@@ -67,17 +67,20 @@ function constraintsNear(pointer: string, constraints: readonly Constraint[]): r
  * The calls to make for a mutant: all of the operations whose requests it is near, those of its own constraint first. When it is near
  * responses only, one call for each kind of response is enough to show the difference.
  */
-function callsNear({ pointer }: Mutant, near: readonly Constraint[], { derived, rows }: Calls): Calls {
+function callsNear({ pointer }: Mutant, near: readonly Constraint[], { derived, cases }: Calls): Calls {
   const requests = new Set(near.flatMap((one) => (one.side === "request" ? one.operationId : [])));
-  if (requests.size === 0) return { derived: oneOfEach(derived), rows: oneOfEach(rows) };
-  const isNear = ({ operation }: Row) => requests.has(operation);
-  const rank = (one: DerivedRow) => (isWithin(one.pointer, pointer) ? 0 : 1);
-  return { derived: derived.filter(isNear).toSorted((a, b) => rank(a) - rank(b)), rows: rows.filter(isNear) };
+  if (requests.size === 0) return { derived: oneOfEach(derived), cases: oneOfEach(cases) };
+  const isNear = ({ operation }: RequestCase) => requests.has(operation);
+  const rank = (one: DerivedCase) => (isWithin(one.pointer, pointer) ? 0 : 1);
+  return {
+    derived: derived.filter(isNear).toSorted((a, b) => rank(a) - rank(b)),
+    cases: cases.filter(isNear),
+  };
 }
 
 /** The first call of each kind of response. */
-function oneOfEach<Each extends Row>(rows: readonly Each[]): Each[] {
-  const groups = Map.groupBy(rows, ({ operation, expected: { status, type, members } }) =>
+function oneOfEach<Each extends RequestCase>(cases: readonly Each[]): Each[] {
+  const groups = Map.groupBy(cases, ({ operation, expected: { status, type, members } }) =>
     [operation, status, type, members?.["/paymentStatus"]].join(" "),
   );
   return [...groups.values()].flatMap(([first]) => first ?? []);

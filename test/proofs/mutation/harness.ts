@@ -11,21 +11,21 @@ import { createApp } from "../../../server/process/express-app.ts";
 import { openDatabase } from "../../../server/storage/database/database.ts";
 import { openStore } from "../../../server/storage/open-store.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
-import type { Row } from "../../conformance/rows/row.ts";
+import type { RequestCase } from "../../conformance/cases/request-case.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
 import { createFullMerchant, createMerchants } from "../../openapi/merchants.ts";
 import { findMockMismatches } from "../../openapi/mock-differences.ts";
 import { createMock } from "../../openapi/prism.ts";
-import { type DerivedRow, findMismatches, sendRow } from "../../openapi/rows.ts";
+import { type DerivedCase, findMismatches, sendCase } from "../../openapi/send-case.ts";
 
 /** Requests by where they come from: a mock can only get those that are derived from the document. */
-export type Calls = { readonly derived: readonly DerivedRow[]; readonly rows: readonly Row[] };
+export type Calls = { readonly derived: readonly DerivedCase[]; readonly cases: readonly RequestCase[] };
 
 /** A store and an address, for servers that run while one document is tested. */
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
-/** How many derived requests are sent at the same time. After some of the rows, the server closes the connection. */
+/** How many derived requests are sent at the same time. After some of the cases, the server closes the connection. */
 const AT_ONCE = 10;
 
 /** Opens a harness with a store of its own. Nothing is delivered, because no dispatcher runs. */
@@ -55,21 +55,25 @@ export async function openHarness() {
    * Makes the calls to a mock and to the server, both with this document, until a response differs from the expected one,
    * and returns the difference. Rejects when one of the two does not start.
    */
-  const findMismatch = async (document: Node, { derived, rows }: Calls): Promise<string | undefined> => {
+  const findMismatch = async (document: Node, { derived, cases }: Calls): Promise<string | undefined> => {
     const contract = toContract(document);
     const tokens = await createMerchants(database.db, full);
     const firstMismatch = async (
       url: string,
-      all: readonly Row[],
+      all: readonly RequestCase[],
       find: typeof findMismatches,
       atOnce = AT_ONCE,
     ) => {
       // A connection that the other side has just closed proves nothing.
-      const send = (row: Row) => sendRow(url, row, tokens[row.operation]);
+      const send = (requestCase: RequestCase) => sendCase(url, requestCase, tokens[requestCase.operation]);
       for (let sent = 0; sent < all.length; sent += atOnce) {
-        const sending = all.slice(sent, sent + atOnce).map(async (row) => {
-          const [mismatch] = find(contract, row, await send(row).catch(() => send(row)));
-          return mismatch && `${row.name}: ${mismatch}`;
+        const sending = all.slice(sent, sent + atOnce).map(async (requestCase) => {
+          const [mismatch] = find(
+            contract,
+            requestCase,
+            await send(requestCase).catch(() => send(requestCase)),
+          );
+          return mismatch && `${requestCase.name}: ${mismatch}`;
         });
         const found = (await Promise.all(sending)).find((mismatch) => mismatch !== undefined);
         if (found !== undefined) return found;
@@ -82,7 +86,7 @@ export async function openHarness() {
     if (mismatch !== undefined) return `mock: ${mismatch}`;
     listener = await createApp(parts, document as unknown as ContractDocument);
     return (
-      (await firstMismatch(server.url, rows, findMismatches, 1)) ??
+      (await firstMismatch(server.url, cases, findMismatches, 1)) ??
       (await firstMismatch(server.url, derived, findMismatches))
     );
   };

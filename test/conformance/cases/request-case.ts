@@ -2,10 +2,10 @@ import { valueAt } from "../../../openapi/document/pointer.ts";
 import { type HttpResponse, readContract } from "../../../openapi/document/read-contract.ts";
 import { edit, write } from "../constraints/json-edits.ts";
 
-/** The operations that get rows. One without a body needs none. */
+/** The operations that get cases. One without a body needs none. */
 export type OperationId = keyof typeof BODIES;
 
-/** A valid body of each operation, which rows change. Every refund is sent with a requestKey of its own. */
+/** A valid body of each operation, which cases change. Every refund is sent with a requestKey of its own. */
 export const BODIES = {
   issueRefund: { paymentId: "pay_settled", amount: { currency: "USD", value: 1 }, requestKey: "key" },
   subscribeToWebhooks: {
@@ -49,9 +49,9 @@ export type Expected = {
  * One request and its response, by the decisions: the order of checks, the outcomes of refunds, and the other behaviour that no
  * keyword of the document states. What a keyword states is tested by the requests in `constraints/`.
  */
-export type Row = {
+export type RequestCase = {
   readonly name: string;
-  /** The id of the check that sends it to any server. Rows without one need records of our own tests. */
+  /** The id of the check that sends it to any server. Cases without one need records of our own tests. */
   readonly check?: string;
   readonly operation: OperationId;
   /** Values by their pointers, set in the valid body one after the other. Undefined removes; only the last can be raw. */
@@ -66,8 +66,8 @@ export type Row = {
   readonly expected: Expected;
 };
 
-/** What a row says besides its operation and name; the rest is as in a valid request. */
-export type Differences = Partial<Omit<Row, "operation" | "name">>;
+/** What a case says besides its operation and name; the rest is as in a valid request. */
+export type Differences = Partial<Omit<RequestCase, "operation" | "name">>;
 
 const contract = readContract("openapi");
 export const pathOf = (operation: OperationId): string => contract.operation(operation).path;
@@ -77,7 +77,7 @@ export const successOf = (operation: OperationId): number => {
   return success;
 };
 
-export function row(operation: OperationId, name: string, differences: Differences): Row {
+export function defineCase(operation: OperationId, name: string, differences: Differences): RequestCase {
   return {
     name: `${operation}: ${name}`,
     ...{ operation, edits: {}, headers: {}, token: "valid", method: "POST", path: pathOf(operation) },
@@ -89,15 +89,15 @@ export function row(operation: OperationId, name: string, differences: Differenc
 /** Values by their descriptions, which complete the sentence "<member> …". */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Rows that set each value at a pointer of the valid body, and get the same response. */
-export function rowsAt(
+/** Cases that set each value at a pointer of the valid body, and get the same response. */
+export function casesAt(
   operation: OperationId,
   pointer: string,
   values: Values,
   differences: Differences = {},
-): Row[] {
+): RequestCase[] {
   return Object.entries(values).map(([label, value]) =>
-    row(operation, `${pointer || "the body"} ${label}`, {
+    defineCase(operation, `${pointer || "the body"} ${label}`, {
       ...differences,
       edits: { ...differences.edits, [pointer]: value },
     }),
@@ -110,9 +110,9 @@ export function refused(
   pointer: string,
   values: Values,
   { violationAt = pointer, ...more }: Partial<Differences> & { readonly violationAt?: string } = {},
-): Row[] {
+): RequestCase[] {
   const expected = { ...invalid(violationAt), ...more.expected };
-  return rowsAt(operation, pointer, values, { ...more, expected });
+  return casesAt(operation, pointer, values, { ...more, expected });
 }
 
 /** A 400 with a violation at each of these pointers. */
@@ -130,8 +130,8 @@ export const LONE_SURROGATES: Values = {
 /** Characters next to the forbidden ones, and others that careless programs mishandle. */
 export const ODD_CHARACTERS = '\u0001\n\r\t\u007F é\u2028\uD7FF\uE000\uFEFF\uFFFD😀\u{10FFFF}"\\';
 
-/** The body of a row: a valid body with its edits. Every refund has its own key, which its row can set. */
-export function bodyOf({ name, operation, edits, text }: Row, given?: object): string | Uint8Array {
+/** The body of a case: a valid body with its edits. Every refund has its own key, which its case can set. */
+export function bodyOf({ name, operation, edits, text }: RequestCase, given?: object): string | Uint8Array {
   if (text !== undefined) return text;
   const base = given ?? {
     ...BODIES[operation],
@@ -150,7 +150,10 @@ function toJson(value: unknown): { json?: string } {
 }
 
 /** How a response differs from the expected one: in its status, code, violations, headers and members. */
-export function mismatchesOf({ expected }: Row, { status, headers: received, body }: HttpResponse): string[] {
+export function mismatchesOf(
+  { expected }: RequestCase,
+  { status, headers: received, body }: HttpResponse,
+): string[] {
   const { code, pointers, mentions, headers = {}, members = {} } = expected;
   const violations = valueAt(body, "/violations");
   const found = Array.isArray(violations) ? violations.map(({ pointer }) => pointer) : undefined;

@@ -1,28 +1,28 @@
 import {
   BODIES,
+  casesAt,
   type Differences,
+  defineCase,
   invalid,
   LONE_SURROGATES,
   ODD_CHARACTERS,
-  type Row,
+  type RequestCase,
   raw,
   refused,
-  row,
-  rowsAt,
-} from "./row.ts";
+} from "./request-case.ts";
 
 const OP = "issueRefund";
 const UNKNOWN_PAYMENT = { status: 404, code: "PAYMENT_NOT_FOUND" };
 
-const outcomes: Row[] = [
-  row(OP, "a payment settled long ago is refunded at once", {
+const outcomes: RequestCase[] = [
+  defineCase(OP, "a payment settled long ago is refunded at once", {
     expected: {
       status: 201,
       members: { "/paymentStatus": "AUTHORIZED", "/clientReferenceId": null, "/errorDetails": undefined },
     },
   }),
   ...Object.entries({ pay_recent: "settled today", pay_processing: "processing" }).map(([paymentId, what]) =>
-    row(OP, `the refund of a payment that is ${what} waits`, {
+    defineCase(OP, `the refund of a payment that is ${what} waits`, {
       edits: { "/paymentId": paymentId },
       expected: { status: 201, members: { "/paymentStatus": "PENDING", "/errorDetails": undefined } },
     }),
@@ -33,7 +33,7 @@ const outcomes: Row[] = [
     pay_small: "AMOUNT_EXCEEDS_REFUNDABLE",
     rfd_given: "PAYMENT_NOT_REFUNDABLE",
   }).map(([paymentId, code]) =>
-    row(OP, `an impossible refund fails with ${code}`, {
+    defineCase(OP, `an impossible refund fails with ${code}`, {
       edits: { "/paymentId": paymentId },
       expected: {
         status: 201,
@@ -41,25 +41,25 @@ const outcomes: Row[] = [
       },
     }),
   ),
-  row(OP, "a merchant whose refunds are held gets none that would move money at once", {
+  defineCase(OP, "a merchant whose refunds are held gets none that would move money at once", {
     token: "held",
     expected: { status: 403, code: "REFUNDS_HELD", headers: { "WWW-Authenticate": /^$/ } },
   }),
   ...Object.entries({ pay_recent: "PENDING", pay_processing: "PENDING", pay_failed: "TERMINAL_FAILED" }).map(
     ([paymentId, status]) =>
-      row(OP, `a merchant whose refunds are held still gets one that is ${status}, of ${paymentId}`, {
+      defineCase(OP, `a merchant whose refunds are held still gets one that is ${status}, of ${paymentId}`, {
         token: "held",
         edits: { "/paymentId": paymentId },
         expected: { status: 201, members: { "/paymentStatus": status } },
       }),
   ),
-  row(OP, "another merchant's payment is unknown", {
+  defineCase(OP, "another merchant's payment is unknown", {
     edits: { "/paymentId": "pay_anothers" },
     expected: UNKNOWN_PAYMENT,
   }),
   ...Object.entries({ "key-of-payment": "pay_small", "key-of-refund": "rfd_given" }).map(
     ([requestKey, existing]) =>
-      row(OP, `the key of ${existing} is used`, {
+      defineCase(OP, `the key of ${existing} is used`, {
         edits: { "/requestKey": requestKey },
         expected: {
           status: 409,
@@ -73,14 +73,14 @@ const outcomes: Row[] = [
 const literals = (texts: readonly string[]) =>
   Object.fromEntries(texts.map((text) => [`is written ${text}`, raw(text)]));
 
-/** For a payment that failed, so that the payment of the other rows keeps its money. */
+/** For a payment that failed, so that the payment of the other cases keeps its money. */
 const amountsTaken = (check: string, ...texts: string[]) =>
-  rowsAt(OP, "/amount/value", literals(texts), { edits: { "/paymentId": "pay_failed" }, check });
+  casesAt(OP, "/amount/value", literals(texts), { edits: { "/paymentId": "pay_failed" }, check });
 const amountsRefused = (check: string, ...texts: string[]) =>
   refused(OP, "/amount/value", literals(texts), { check });
 
 /** What counts is the text of a number, which validators of JSON don't see. */
-const amounts: Row[] = [
+const amounts: RequestCase[] = [
   ...amountsTaken("amount.accepted", "0.01", "0.1", "1", "10", "10.0", "10.00", "19.99", "9999999999.99"),
   ...amountsTaken(
     "amount.exponent",
@@ -110,12 +110,17 @@ const NAUGHTY_IDS = [
   ...["pay_settled ", "PAY_SETTLED", ODD_CHARACTERS],
 ];
 
-const texts: Row[] = [
-  ...rowsAt(OP, "/paymentId", Object.fromEntries(NAUGHTY_IDS.map((id) => [`is ${JSON.stringify(id)}`, id])), {
-    expected: UNKNOWN_PAYMENT,
-    check: "payment.unknown",
-  }),
-  ...rowsAt(OP, "/requestKey", { "is odd": ODD_CHARACTERS }),
+const texts: RequestCase[] = [
+  ...casesAt(
+    OP,
+    "/paymentId",
+    Object.fromEntries(NAUGHTY_IDS.map((id) => [`is ${JSON.stringify(id)}`, id])),
+    {
+      expected: UNKNOWN_PAYMENT,
+      check: "payment.unknown",
+    },
+  ),
+  ...casesAt(OP, "/requestKey", { "is odd": ODD_CHARACTERS }),
   ...Object.entries({
     clientReferenceId: "reference.echo",
     clientRefefenceId: "reference.misspelling-accepted",
@@ -126,27 +131,27 @@ const texts: Row[] = [
       "255 characters": "é😀a".repeat(85),
       odd: ODD_CHARACTERS,
     }).map(([label, text]) =>
-      row(OP, `${name} is ${label}`, {
+      defineCase(OP, `${name} is ${label}`, {
         check,
         edits: { [`/${name}`]: text },
         expected: { status: 201, members: { "/clientReferenceId": text, "/clientRefefenceId": undefined } },
       }),
     ),
   ),
-  row(OP, "both spellings of the reference agree", {
+  defineCase(OP, "both spellings of the reference agree", {
     check: "reference.misspelling-accepted",
     edits: { "/clientReferenceId": "a", "/clientRefefenceId": "a" },
     expected: { status: 201, members: { "/clientReferenceId": "a", "/clientRefefenceId": undefined } },
   }),
   ...Object.entries({ clientReferenceId: "clientRefefenceId", clientRefefenceId: "clientReferenceId" }).map(
     ([name, other]) =>
-      row(OP, `an empty ${name} counts as not sent beside the other spelling`, {
+      defineCase(OP, `an empty ${name} counts as not sent beside the other spelling`, {
         check: "reference.misspelling-accepted",
         edits: { [`/${name}`]: "", [`/${other}`]: "a" },
         expected: { status: 201, members: { "/clientReferenceId": "a" } },
       }),
   ),
-  row(OP, "the spellings of the reference differ", {
+  defineCase(OP, "the spellings of the reference differ", {
     check: "reference.conflict",
     edits: { "/clientReferenceId": "a", "/clientRefefenceId": "b" },
     expected: invalid("/clientRefefenceId"),
@@ -164,8 +169,8 @@ function edited(
   [from, to]: readonly [string, string],
   pointers: readonly string[],
   more: Differences = {},
-): Row {
-  return row(OP, `a body with ${name}`, {
+): RequestCase {
+  return defineCase(OP, `a body with ${name}`, {
     text: TEXT.replace(from, to),
     expected: invalid(...pointers),
     ...more,
@@ -175,8 +180,8 @@ function edited(
 const begin = (members: string) => ["{", `{${members},`] as const;
 const twice = { check: "body.duplicate-keys" };
 
-const violations: Row[] = [
-  row(OP, "a body gets a violation for each thing that is wrong with it", {
+const violations: RequestCase[] = [
+  defineCase(OP, "a body gets a violation for each thing that is wrong with it", {
     check: "violation.all-at-once",
     text:
       '{"paymentId":1,"amount":{"currency":"EUR","value":1.001,"tip":1},"status":1,' +
@@ -206,4 +211,4 @@ const violations: Row[] = [
   edited("a key twice deeper down", ['"value"', '"value":0.01,"value"'], ["/amount/value"], twice),
 ];
 
-export const refundRows: readonly Row[] = [...outcomes, ...amounts, ...texts, ...violations];
+export const refundCases: readonly RequestCase[] = [...outcomes, ...amounts, ...texts, ...violations];

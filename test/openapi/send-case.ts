@@ -3,15 +3,21 @@ import { findConstraints } from "../../openapi/document/constraints.ts";
 import type { Node } from "../../openapi/document/document-node.ts";
 import type { Contract, HttpResponse } from "../../openapi/document/read-contract.ts";
 import {
+  bodyOf,
+  mismatchesOf,
+  type OperationId,
+  type RequestCase,
+  type Tokens,
+} from "../conformance/cases/request-case.ts";
+import {
   acceptedRequests,
   breakingRequests,
   type ConstraintRequest,
 } from "../conformance/constraints/requests.ts";
-import { bodyOf, mismatchesOf, type OperationId, type Row, type Tokens } from "../conformance/rows/row.ts";
 import { toHeaders } from "../conformance/transport.ts";
 import { parseBody } from "../reporting/exchange.ts";
 
-/** The headers of a valid request; each row says what it changes. */
+/** The headers of a valid request; each case says what it changes. */
 const HEADERS = {
   "Content-Type": "application/json",
   Accept: "application/json",
@@ -20,12 +26,16 @@ const HEADERS = {
 
 const DEADLINE_MS = 10_000;
 
-/** Sends the request of a row, and adds nothing to it. */
-export async function sendRow(baseUrl: string, row: Row, tokens: Partial<Tokens>): Promise<HttpResponse> {
-  const response = await request(baseUrl + row.path, {
-    method: row.method,
-    headers: headersOf(row, tokens),
-    body: bodyOf(row),
+/** Sends the request of a case, and adds nothing to it. */
+export async function sendCase(
+  baseUrl: string,
+  requestCase: RequestCase,
+  tokens: Partial<Tokens>,
+): Promise<HttpResponse> {
+  const response = await request(baseUrl + requestCase.path, {
+    method: requestCase.method,
+    headers: headersOf(requestCase, tokens),
+    body: bodyOf(requestCase),
     headersTimeout: DEADLINE_MS,
     bodyTimeout: DEADLINE_MS,
   });
@@ -36,9 +46,13 @@ export async function sendRow(baseUrl: string, row: Row, tokens: Partial<Tokens>
   };
 }
 
-function headersOf({ token, headers }: Row, tokens: Partial<Tokens>): Record<string, string> {
+function headersOf({ token, headers }: RequestCase, tokens: Partial<Tokens>): Record<string, string> {
   const own = tokens[token === "absent" ? "valid" : token] ?? "";
-  const all: Row["headers"] = { ...HEADERS, ...(token === "absent" && { Authorization: null }), ...headers };
+  const all: RequestCase["headers"] = {
+    ...HEADERS,
+    ...(token === "absent" && { Authorization: null }),
+    ...headers,
+  };
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, value]) =>
       value === null ? [] : [[name, value.replace("{own}", own)]],
@@ -49,38 +63,45 @@ function headersOf({ token, headers }: Row, tokens: Partial<Tokens>): Record<str
 const TYPES = { json: "application/json", problem: "application/problem+json" };
 
 /** The differences between a response and the expected one of our server; empty when it is as promised and as documented. */
-export function findMismatches(contract: Contract, row: Row, response: HttpResponse): string[] {
-  const { type, noOperation } = row.expected;
+export function findMismatches(
+  contract: Contract,
+  requestCase: RequestCase,
+  response: HttpResponse,
+): string[] {
+  const { type, noOperation } = requestCase.expected;
   const mediaType = response.headers.get("content-type") ?? undefined;
   return [
-    ...mismatchesOf(row, response),
+    ...mismatchesOf(requestCase, response),
     ...(type && mediaType !== TYPES[type] ? [`the media type is ${mediaType}`] : []),
-    ...(noOperation ? [] : contract.violationsOf(row.operation, response)),
+    ...(noOperation ? [] : contract.violationsOf(requestCase.operation, response)),
   ];
 }
 
-/** A row for each request that is derived from a constraint. */
-export function deriveRows(document: Node): DerivedRow[] {
+/** A case for each request that is derived from a constraint. */
+export function deriveCases(document: Node): DerivedCase[] {
   const constraints = findConstraints(document);
   const options = { requestKeyPrefix: "derived-" };
   return [
     ...breakingRequests(document, constraints, options).map((request) =>
-      toRow(request, {
+      toCase(request, {
         status: request.expected.status,
         code: request.expected.code,
         ...(request.expected.pointer !== undefined && { pointers: [request.expected.pointer] }),
       }),
     ),
     ...acceptedRequests(document, constraints, options).map((request) =>
-      toRow(request, { status: request.outcomes }),
+      toCase(request, { status: request.outcomes }),
     ),
   ];
 }
 
-/** The row of a derived request, and the location of its constraint in the document. */
-export type DerivedRow = Row & { readonly pointer: string };
+/** The case of a derived request, and the location of its constraint in the document. */
+export type DerivedCase = RequestCase & { readonly pointer: string };
 
-function toRow({ constraint, name, call }: ConstraintRequest, expected: Row["expected"]): DerivedRow {
+function toCase(
+  { constraint, name, call }: ConstraintRequest,
+  expected: RequestCase["expected"],
+): DerivedCase {
   const { operationId, method, path, token, headers, body = "" } = call;
   return {
     ...{ name: `${constraint.id}: ${name}`, pointer: constraint.pointer },

@@ -1,6 +1,14 @@
-import { refundRows } from "./refunds.ts";
-import { BODIES, type Differences, invalid, type OperationId, pathOf, type Row, row } from "./row.ts";
-import { subscriptionRows } from "./subscriptions.ts";
+import { refundCases } from "./refunds.ts";
+import {
+  BODIES,
+  type Differences,
+  defineCase,
+  invalid,
+  type OperationId,
+  pathOf,
+  type RequestCase,
+} from "./request-case.ts";
+import { subscriptionCases } from "./subscriptions.ts";
 
 /* Rules for the request as a whole: tokens, headers, and the body before its fields are validated. */
 
@@ -155,11 +163,11 @@ function addressesOf(id: OperationId): Record<string, Differences> {
   };
 }
 
-const wholeRows = (Object.keys(BODIES) as OperationId[]).flatMap((id) => {
+const wholeCases = (Object.keys(BODIES) as OperationId[]).flatMap((id) => {
   const good = JSON.stringify({ ...BODIES[id], ...(id === "issueRefund" && { requestKey: "key-of-text" }) });
-  const rows = { ...TOKENS, ...ACCEPTS, ...malformedOf(good), ...sizesOf(id, good), ...addressesOf(id) };
-  return Object.entries(rows).map(([name, differences]) => row(id, name, differences));
+  const cases = { ...TOKENS, ...ACCEPTS, ...malformedOf(good), ...sizesOf(id, good), ...addressesOf(id) };
+  return Object.entries(cases).map(([name, differences]) => defineCase(id, name, differences));
 });
 
 /** Every request that is written by hand. */
-export const rows: readonly Row[] = [...wholeRows, ...refundRows, ...subscriptionRows];
+export const cases: readonly RequestCase[] = [...wholeCases, ...refundCases, ...subscriptionCases];

@@ -1,12 +1,19 @@
-import { LONE_SURROGATES, ODD_CHARACTERS, type Row, refused, row, rowsAt } from "./row.ts";
+import {
+  casesAt,
+  defineCase,
+  LONE_SURROGATES,
+  ODD_CHARACTERS,
+  type RequestCase,
+  refused,
+} from "./request-case.ts";
 
 const OP = "subscribeToWebhooks";
 const HOLDER = "/subscriptionDetails";
 const DETAILS = `${HOLDER}/details`;
 const FORBIDDEN_TARGET = { check: "subscription.forbidden-target" };
 
-const targets: Row[] = [
-  ...rowsAt(OP, "/url", {
+const targets: RequestCase[] = [
+  ...casesAt(OP, "/url", {
     "has a port and a query": "https://merchant.example.com:8443/a%20b?c=d&e=%2F",
     "is as short as can be": "https://a.b",
     "is in capitals": "HTTPS://MERCHANT.EXAMPLE.COM/",
@@ -47,7 +54,7 @@ const targets: Row[] = [
 const ofType = (type: string, details: unknown) => ({ type, details });
 
 /** A violation of an unknown name lists the known ones, which D03 promises and no schema can. */
-const unknownName = (type: string, known: string, mentions: RegExp): Row[] =>
+const unknownName = (type: string, known: string, mentions: RegExp): RequestCase[] =>
   ["OTHER", known.toLowerCase(), known.toUpperCase(), "refund.done"].flatMap((name) =>
     name === known
       ? []
@@ -63,7 +70,7 @@ const unknownName = (type: string, known: string, mentions: RegExp): Row[] =>
         ),
   );
 
-const details: Row[] = [
+const details: RequestCase[] = [
   ...unknownName(
     "EVENT",
     "refund.pending",
@@ -82,16 +89,16 @@ const details: Row[] = [
       },
     ),
   ),
-  ...rowsAt(OP, HOLDER, { "is ALL with an odd text": ofType("ALL", [ODD_CHARACTERS]) }),
+  ...casesAt(OP, HOLDER, { "is ALL with an odd text": ofType("ALL", [ODD_CHARACTERS]) }),
   ...refused(OP, `${DETAILS}/0`, LONE_SURROGATES, { edits: { [HOLDER]: ofType("ALL", ["x"]) } }),
 ];
 
-export const subscriptionRows: readonly Row[] = [
+export const subscriptionCases: readonly RequestCase[] = [
   ...targets,
   ...details,
-  ...rowsAt(OP, "/secretKey", { "is odd": ODD_CHARACTERS }),
+  ...casesAt(OP, "/secretKey", { "is odd": ODD_CHARACTERS }),
   ...refused(OP, "/secretKey", LONE_SURROGATES),
-  row(OP, "a merchant with 100 subscriptions makes no other", {
+  defineCase(OP, "a merchant with 100 subscriptions makes no other", {
     token: "full",
     expected: { status: 409, code: "SUBSCRIPTION_LIMIT" },
   }),
