@@ -68,7 +68,8 @@ const MEMBERS: Readonly<Record<string, Compare>> = {
   },
   encoding: (pair, use) => eachOf(pair, (one) => compareMembers(one, use)),
   schema: (_pair, use, around) => {
-    const hidden = use.direction === "request" ? "readOnly" : "writeOnly";
+    const isRequest = use.direction === "request" || !around[0].documents.isMarked;
+    const hidden = isRequest ? "readOnly" : "writeOnly";
     const located = ({ documents, pointer, value }: Part) => {
       const found = schemaAt({ documents, pointer: `${pointer}/schema`, hidden });
       return memberOf(value, "in") && found.schema === STRING ? { ...found, schema: TEXT } : found;
@@ -174,7 +175,11 @@ function compareParameters(pair: Pair, item: Pair, use: Use): Found[] {
     const none = (holder: Part) => ({ ...holder, value: undefined });
     const both = [old?.[1] ?? none(pair[0]), now?.[1] ?? none(pair[1])] as const;
     const { in: holder, name } = (both[1].value ?? both[0].value) as Node;
-    return compareWhole(both, named(use, `${holder} ${name}`), addedLevel(both, use));
+    const found = compareWhole(both, named(use, `${holder} ${name}`), addedLevel(both, use));
+    // A pointer only has the number of a parameter, which tells readers nothing.
+    return found.map((one) =>
+      "what" in one ? { ...one, what: `${holder} parameter ${name}: ${one.what}` } : one,
+    );
   });
 }
 

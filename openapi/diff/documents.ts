@@ -5,7 +5,12 @@ import { closure, isNode, locate, memberOf, type Node, type Source, targetOf } f
 export type Schema = boolean | Node;
 
 /** The document before, with the one after as a member, and the schemas that were read. */
-export type Documents = Source & { readonly schemas: Map<string, Schema>; readonly names: readonly string[] };
+export type Documents = Source & {
+  readonly schemas: Map<string, Schema>;
+  readonly names: readonly string[];
+  /** Whether anything is hidden from callers or receivers. */
+  readonly isMarked: boolean;
+};
 /** Where the document after is. */
 export const AFTER = "/x-after";
 /** A pointer as it is in its own document. */
@@ -33,7 +38,9 @@ export function toDocuments(base: unknown, revision: unknown, names = ["before",
     changed.has(to) ? `"$ref":"#${AFTER}${to}"` : whole,
   );
   const root = { ...(before as Node), [AFTER.slice(1)]: changed.size > 0 ? JSON.parse(text) : after };
-  return { root, found: new Map(), schemas: new Map(), names };
+  // Where nothing is hidden from anybody, requests and responses have the same schemas.
+  const isMarked = /"(read|write)Only":true/.test(old + now);
+  return { root, found: new Map(), schemas: new Map(), names, isMarked };
 }
 
 const REFERENCE = /"\$ref":"#([^"]*)"/g;

@@ -47,7 +47,7 @@ function guessesOf(own: Case, depth: number): unknown[] {
 
 /** A list or an object with the parts that it has to have. */
 function wholes(own: Case, depth: number): unknown[] {
-  const size = Math.min(leastSize(own), 200);
+  const size = Math.min(leastSize(own), 1000);
   const isList = own.type === "array";
   const others = [...Array(size).keys()].map((index) => (isList ? index : `y${index}`));
   const keys = isList ? others : [...presentKeys(own), ...others].slice(0, size);

@@ -151,7 +151,7 @@ export function translate(schema: Term, type: Type, isValid: boolean): Formula {
     if (same) return whole.toFormula(unify(same));
     return KEYWORDS[keyword]?.(node[keyword] as never, whole) ?? term(keyword, node[keyword]);
   };
-  const said = () => all(Object.keys(node).map(say));
+  const said = () => includesType(node.type ?? type, type) && all(Object.keys(node).map(say));
   const formula = translated.get(key) ?? (isValid ? said() : not(said()));
   translated.set(key, formula);
   return formula;

@@ -6,7 +6,7 @@ import { load } from "js-yaml";
 import { isNode, step } from "./json-pointer.ts";
 
 /** A reference to another file, in YAML or JSON. */
-const OUTWARD = /\$ref["']?\s*:\s*["']?[^#"'\s]/;
+const OUTWARD = /\$ref["']?\s*:\s*["']?[^#"'\s{]/;
 
 /** A document, as YAML or JSON, with the files that it refers to: as they are, or were in a revision of git. */
 export function readDocument(path: string, revision?: string): unknown {

@@ -82,14 +82,15 @@ test("npm run diff fails for a breaking change in a version that says less, and 
 
 test("the comparison of documents reads files of a revision, prints each format, and says by its exit code how it ended", async () => {
   const folder = await folderOfTest();
-  const save = async (id: string, maxLength: number) => {
-    const parameters = [{ name: id, in: "path", required: true, schema: { $ref: "parts.json#/Id" } }];
+  const save = async (id: string, maxLength: number, ...others: object[]) => {
+    const schema = { $ref: "parts.json#/Id" };
+    const parameters = [{ name: id, in: "path", required: true, schema }, ...others];
     const paths = { [`/pets/{${id}}`]: { get: { parameters, responses: { 204: { description: "gone" } } } } };
     const document = { openapi: "3.0.3", info: { title: "Pets", version: "1.0.0" }, paths };
     await writeFile(join(folder, "pets.json"), JSON.stringify(document));
     await writeFile(join(folder, "parts.json"), JSON.stringify({ Id: { type: "string", maxLength } }));
   };
-  await save("id", 3);
+  await save("id", 3, { name: "limit", in: "query", schema: { type: "integer" } });
   const commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "before"];
   for (const args of [["init", "-q"], ["add", "."], commit]) execFileSync("git", args, { cwd: folder });
   await save("petId", 2);
@@ -98,14 +99,18 @@ test("the comparison of documents reads files of a revision, prints each format,
   const from = (...args: string[]) => compare("--from", "git:HEAD", file, ...args);
 
   const text = await from();
-  expect(text.stdout).toBe(`major  parts.json Id: maxLength changed from 3 to 2
+  expect(text.stdout).toBe(`major  GET /pets/{id}: query parameter limit: removed
+       tightened for callers who write it (request)
+       in query limit of GET /pets/{petId}
+       at /paths/~1pets~1{id}/get/parameters/1
+major  parts.json Id: maxLength changed from 3 to 2
        tightened for callers who write it (request)
        in path petId of GET /pets/{petId}
        was accepted, and isn't now: "aaa"
        at parts.json#/Id/maxLength
 minor  /pets/{petId}: path renamed from /pets/{id}
        at /paths/~1pets~1{petId}
-1 major, 1 minor, 0 patch
+2 major, 1 minor, 0 patch
 `);
   expect(text.code).toBe(1);
   for (const [format = "", printed] of [
