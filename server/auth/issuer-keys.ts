@@ -161,7 +161,7 @@ async function toKey(jwk: JWK | null, algorithm: string): Promise<IssuerKey | un
   if (![operations ?? "verify"].flat().includes("verify")) return undefined;
   const key = await importJWK(material, algorithm).catch(() => undefined);
   if (!(key instanceof CryptoKey) || key.type !== "public") return undefined;
-  return isWeak(key.algorithm) || isOfRoca(material) ? undefined : { kid, key };
+  return isWeak(key.algorithm) ? undefined : { kid, key };
 }
 
 /** Whether anybody could forge signatures of an RSA key: its modulus is too short, or its exponent is 1 or even. */
@@ -169,23 +169,6 @@ function isWeak(algorithm: Partial<RsaKeyAlgorithm>): boolean {
   const { modulusLength = LEAST_RSA_BITS, publicExponent = Uint8Array.of(3) } = algorithm;
   const exponent = BigInt(`0x${Buffer.from(publicExponent).toString("hex")}`);
   return modulusLength < LEAST_RSA_BITS || exponent < 3n || exponent % 2n === 0n;
-}
-
-/** Enough primes that a sound key looks broken only once in 200 million. */
-const SMALL_PRIMES = [
-  3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107,
-  109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
-];
-
-/** Whether anybody could compute the private key (CVE-2017-15361): modulo each small prime, `n` is a power of 65537. */
-function isOfRoca({ kty, n = "" }: JWK): boolean {
-  if (kty !== "RSA") return false;
-  const modulus = BigInt(`0x${Buffer.from(n, "base64url").toString("hex")}`);
-  return SMALL_PRIMES.every((prime) => {
-    const powers = new Set([1]);
-    for (let power = 65_537 % prime; !powers.has(power); power = (power * 65_537) % prime) powers.add(power);
-    return powers.has(Number(modulus % BigInt(prime)));
-  });
 }
 
 /** Reads a body up to a size, because an issuer could otherwise fill the memory. */

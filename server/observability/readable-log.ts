@@ -10,32 +10,13 @@ export function toReadableLine(json: string): string {
   return `${time} ${text}\n`;
 }
 
-/** The fields of a logged line that are read here. LOG_FORMAT=json prints all of them. */
+/** A line of the log, whose fields differ with its message. LOG_FORMAT=json prints all of them. */
 type Entry = {
   readonly level: number;
   readonly time: number;
   readonly msg: string;
-  readonly method?: string;
-  readonly path?: string;
-  readonly route?: string;
-  readonly status?: number | string | null;
-  readonly milliseconds?: number;
-  readonly fromPage?: boolean;
-  readonly merchant?: string;
-  readonly requestId?: string;
-  readonly reason?: string;
-  readonly callerRequestId?: string;
-  readonly trace_id?: string;
-  readonly paymentId?: string;
-  readonly paymentStatus?: string;
-  readonly errorCode?: string;
-  readonly subscriptionKey?: string;
-  readonly secretForm?: string;
-  readonly event?: string;
-  readonly host?: string;
-  readonly outcome?: string;
-  readonly error?: string | null;
   readonly err?: LoggedError;
+  readonly [field: string]: unknown;
 };
 
 type LoggedError = { readonly message?: string; readonly stack?: string; readonly cause?: LoggedError };
@@ -53,7 +34,7 @@ function describe(entry: Entry): string | undefined {
   switch (msg) {
     case "request": {
       const { method, path, route = "", errorCode, fromPage, requestId, reason, callerRequestId } = entry;
-      const isCall = fromPage !== true && /^\/(v1|sandbox)\//.test(route);
+      const isCall = fromPage !== true && /^\/(v1|sandbox)\//.test(String(route));
       if (method === "GET" && Number(status) < 400 && !isCall) return undefined;
       return join([
         method,
@@ -104,6 +85,6 @@ function describe(entry: Entry): string | undefined {
   }
 }
 
-function join(parts: readonly (string | number | null | undefined)[]): string {
+function join(parts: readonly unknown[]): string {
   return parts.filter((part) => part !== undefined && part !== null && part !== "").join(" ");
 }

@@ -5,8 +5,8 @@ import { toCents } from "../../domain/money.ts";
 import { ORIGINAL_TRANSITIONS, type OriginalStatus } from "../../domain/refund-rules.ts";
 import { traceIdOf } from "../../domain/trace-context.ts";
 import { existingRecord } from "../../http/issue-refund.ts";
-import type { TransitionResult } from "../../storage/payments/original-payments.ts";
-import type { PaymentRecord } from "../../storage/payments/payment-record.ts";
+import type { OriginalChange, TransitionResult } from "../../storage/payments/original-payments.ts";
+import type { PaymentKey, PaymentRecord } from "../../storage/payments/payment-record.ts";
 import { LONG_AGO_MS } from "./fixtures.ts";
 import { invalid, notFound, type SandboxParts, toDebit, toRecord } from "./response-bodies.ts";
 
@@ -17,12 +17,13 @@ export function paymentHandlers({
   changes,
   logger,
 }: SandboxParts): HandlersOf<PaymentOperations> {
-  const noteFailed = (result: TransitionResult) => {
-    for (const refund of result.kind === "changed" ? result.failedRefunds : []) {
-      const { trace, ...ids } = refund;
-      const trace_id = traceIdOf(trace);
-      logger.info({ ...ids, trace_id, paymentStatus: "TERMINAL_FAILED" }, "transition");
-    }
+  const change = async (payment: PaymentKey, transition: OriginalChange) => {
+    const result = await store.transitionOriginal(payment, transition);
+    const failedRefunds = result.kind === "changed" ? result.failedRefunds : [];
+    for (const { trace, ...ids } of failedRefunds)
+      logger.info({ ...ids, trace_id: traceIdOf(trace), paymentStatus: "TERMINAL_FAILED" }, "transition");
+    changes.notify(["payments", "webhooks"], payment.merchant);
+    return toTransitionResponse(result, transition.to);
   };
   /** Refunds with the traces of the calls that issued them. */
   const describe = async (merchant: string, records: readonly PaymentRecord[]) => {
@@ -81,32 +82,15 @@ export function paymentHandlers({
       const settledAt = body?.settledAt === undefined ? now : new Date(body.settledAt);
       const error = settlementError(settledAt, now);
       if (error) return invalid("/settledAt", error);
-      const result = await store.transitionOriginal(
-        { merchant, paymentId },
-        { to: "SETTLED", settledAt, now },
-      );
-      changes.notify(["payments", "webhooks"], merchant);
-      return toTransitionResponse(result, "SETTLED");
+      return change({ merchant, paymentId }, { to: "SETTLED", settledAt, now });
     },
 
     async failPayment({ merchant, path: { paymentId } }) {
-      const result = await store.transitionOriginal(
-        { merchant, paymentId },
-        { to: "FAILED", now: await clock.now() },
-      );
-      noteFailed(result);
-      changes.notify(["payments", "webhooks"], merchant);
-      return toTransitionResponse(result, "FAILED");
+      return change({ merchant, paymentId }, { to: "FAILED", now: await clock.now() });
     },
 
     async coverPayment({ merchant, path: { paymentId } }) {
-      const result = await store.transitionOriginal(
-        { merchant, paymentId },
-        { to: "COVERED", now: await clock.now() },
-      );
-      noteFailed(result);
-      changes.notify(["payments", "webhooks"], merchant);
-      return toTransitionResponse(result, "COVERED");
+      return change({ merchant, paymentId }, { to: "COVERED", now: await clock.now() });
     },
   };
 }
