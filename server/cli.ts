@@ -3,6 +3,8 @@ import { isPackaged } from "./config/environment.ts";
 import { defineProgram, defineServe, settingsOf } from "./process/command-line.ts";
 import { runServer } from "./process/run-server.ts";
 
+/* The command line of production: `serve`, `migrate` and `admin`. */
+
 const NAME = isPackaged ? "npx --no-install @refund-contract/server" : "npm run start:production --";
 
 const program = defineServing(NAME, "Starts the server of production on DATABASE_URL.")

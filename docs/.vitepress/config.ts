@@ -3,6 +3,8 @@ import llms from "vitepress-plugin-llms";
 import { toAnchor } from "../../openapi/document/markdown-headings.ts";
 import { pagesOfContract } from "../../scripts/docs/pages.ts";
 
+/* The configuration of the docs site, which VitePress builds: its menu, its search, and how its pages are rendered. */
+
 type Links = Readonly<Record<string, string>>;
 
 const section = (text: string, links: Links): DefaultTheme.SidebarItem => ({

@@ -4,11 +4,11 @@ import { step, toPointer } from "./pointer.ts";
 import { type DocumentName, readGenerated } from "./read-generated.ts";
 import { createFindViolations } from "./schema-validators.ts";
 
+/** Reads a contract for tests and docs, from its bundle alone, without any code of the server. */
 export function readContract(name: DocumentName): Contract {
   return toContract(JSON.parse(readGenerated(`${name}.json`)));
 }
 
-/** A contract for tests and docs: read from the bundle only, without any code of the server. */
 export type Contract = {
   readonly document: Node;
   readonly operations: readonly Operation[];

@@ -60,13 +60,3 @@ function explain(headers: IncomingHttpHeaders): string {
   const named = /^[a-z]{1,10}:?$/i.test(scheme) ? `, not with ${scheme}` : "";
   return `Authorization must begin with the word Bearer${named}. ${REMEDY}`;
 }
-
-/** Throws `FORBIDDEN` when the caller lacks one of the scopes. */
-export function authorize(caller: Caller, scopes: readonly string[]): void {
-  const missing = scopes.filter((scope) => !caller.scopes.includes(scope));
-  if (missing.length === 0) return;
-  throw new ProblemError("FORBIDDEN", {
-    detail: `The access token lacks the scope that this operation needs: ${missing.join(", ")}.`,
-    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${missing.join(" ")}"` },
-  });
-}

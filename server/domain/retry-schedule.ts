@@ -1,3 +1,5 @@
+/* When a failed delivery is attempted again (D23). */
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

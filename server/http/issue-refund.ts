@@ -9,12 +9,6 @@ import { firstStatus, type Original } from "../domain/refund-rules.ts";
 import type { NewRefund, PaymentRecord, RefundRecord } from "../storage/payments/payment-record.ts";
 import type { RefundQueue } from "../storage/payments/refund-queue.ts";
 
-/** How often a request is decided again because other requests changed the payment, before it is refused. */
-const MAX_DECISIONS = 20;
-
-/** A refund with more deliveries than this would hold up those that share its statement. */
-const FEW_DELIVERIES = 8;
-
 /**
  * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have, 403 when money
  * would move while the merchant's refunds are held (D35). Throws `UNAVAILABLE` when the payment changes faster than a decision about
@@ -66,6 +60,12 @@ export function issueRefund(
     throw unavailable(new Error(`the payment changed during ${MAX_DECISIONS} decisions in a row`));
   };
 }
+
+/** How often a request is decided again because other requests changed the payment, before it is refused. */
+const MAX_DECISIONS = 20;
+
+/** A refund with more deliveries than this would hold up those that share its statement. */
+const FEW_DELIVERIES = 8;
 
 function decide(
   { merchant, body, caller, trace }: ValidRequest<"issueRefund">,

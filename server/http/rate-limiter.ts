@@ -1,65 +1,6 @@
 import type { Logger } from "pino";
-
-export type Take = {
-  /** Whole tokens that are left: requests that may follow at once. */
-  remaining: number;
-  /** Milliseconds until the bucket is full. */
-  fullInMs: number;
-  /** Milliseconds until the bucket has a token; 0 when this request got one. */
-  waitMs: number;
-};
-
-/** The milliseconds in which an empty bucket becomes full: it holds the tokens of two seconds, 200 at 100 a second (D27). */
-const CAPACITY_MS = 2_000;
-
-/** The tolerance for rounding, in tokens: without it, the last call of a burst would often be refused. */
-const ROUNDING = 0.01;
-
-export type RateLimiter = {
-  requestsPerSecond: number;
-  /** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
-  take(merchant: string): Promise<Take>;
-  /**
-   * Takes further tokens for a request, at most a full bucket, or gives tokens back (below 0).
-   * @returns the milliseconds to wait before they can be taken; 0 when they were
-   */
-  charge(merchant: string, tokens: number): number;
-  stop(): Promise<void>;
-};
-
-/**
- * Adds calls to the count that all servers share; a negative number is subtracted.
- * @returns milliseconds until the merchant's bucket is full, with the requests of all servers counted
- */
-export type ReportCalls = (report: { merchant: string; calls: number; msPerCall: number }) => Promise<number>;
-
-export type RateLimiterOptions = {
-  requestsPerSecond: number;
-  /** Undefined for a single server, which shares its count with no other. */
-  report: ReportCalls | undefined;
-  logger: Logger;
-  /** Milliseconds, on a clock that never goes back. */
-  nowMs?: () => number;
-};
-
-/** How long requests wait to be reported, in milliseconds, so that one report holds many. */
-const REPORT_AFTER_MS = 50;
-/** The share of a second's requests that a server may leave unreported; with that many, a request waits for the report. */
-const MAX_UNREPORTED_SHARE = 0.1;
-/** After a failed report the server counts alone for this time, in milliseconds, before it tries again. */
-const ALONE_MS = 1_000;
-/** When this many buckets are in memory, the full ones are dropped. */
-const MAX_BUCKETS = 10_000;
-
-/** A token bucket, stored as the time at which it is full again: each token taken moves that time further away. */
-type SharedBucket = {
-  /** In milliseconds, on the clock of `performance.now()`; in the past for a full bucket. */
-  fullAtMs: number;
-  /** Requests that have not yet been reported to the other servers; below 0 when more were given back than taken. */
-  unreported: number;
-  reporting: Promise<void> | undefined;
-  timer: NodeJS.Timeout | undefined;
-};
+import { ProblemError } from "../contract/problem.ts";
+import type { RequestLocals } from "./request-locals.ts";
 
 /**
  * A token bucket for each merchant (D27), shared by all servers at almost no cost to a request: a server decides by its own
@@ -166,3 +107,86 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     },
   };
 }
+
+/** Counts a request, and leaves in its locals what undoes that. Resolves with the limit's headers. Throws `RATE_LIMITED`. */
+export type LimitRate = (merchant: string, locals: RequestLocals) => Promise<Record<string, string>>;
+
+/**
+ * The limit as HTTP headers (D27), such as `RateLimit-Policy: "merchant";q=100;w=1` and `RateLimit: "merchant";r=199;t=1`.
+ * @param limiter undefined: no limit, and no headers
+ */
+export function limitRate(limiter: RateLimiter | undefined): LimitRate {
+  if (!limiter) return async () => ({});
+  const policy = { "RateLimit-Policy": `"merchant";q=${limiter.requestsPerSecond};w=1` };
+  return async (merchant, locals) => {
+    const { remaining, fullInMs, waitMs } = await limiter.take(merchant);
+    const headers = { ...policy, RateLimit: `"merchant";r=${remaining};t=${Math.ceil(fullInMs / 1000)}` };
+    if (waitMs === 0) {
+      locals.uncount = () => limiter.charge(merchant, -1);
+      return headers;
+    }
+    const retryAfter = `${Math.ceil(waitMs / 1000)}`;
+    throw new ProblemError("RATE_LIMITED", { headers: { ...headers, "Retry-After": retryAfter } });
+  };
+}
+
+export type Take = {
+  /** Whole tokens that are left: requests that may follow at once. */
+  remaining: number;
+  /** Milliseconds until the bucket is full. */
+  fullInMs: number;
+  /** Milliseconds until the bucket has a token; 0 when this request got one. */
+  waitMs: number;
+};
+
+/** The milliseconds in which an empty bucket becomes full: it holds the tokens of two seconds, 200 at 100 a second (D27). */
+const CAPACITY_MS = 2_000;
+
+/** The tolerance for rounding, in tokens: without it, the last call of a burst would often be refused. */
+const ROUNDING = 0.01;
+
+export type RateLimiter = {
+  requestsPerSecond: number;
+  /** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
+  take(merchant: string): Promise<Take>;
+  /**
+   * Takes further tokens for a request, at most a full bucket, or gives tokens back (below 0).
+   * @returns the milliseconds to wait before they can be taken; 0 when they were
+   */
+  charge(merchant: string, tokens: number): number;
+  stop(): Promise<void>;
+};
+
+/**
+ * Adds calls to the count that all servers share; a negative number is subtracted.
+ * @returns milliseconds until the merchant's bucket is full, with the requests of all servers counted
+ */
+export type ReportCalls = (report: { merchant: string; calls: number; msPerCall: number }) => Promise<number>;
+
+export type RateLimiterOptions = {
+  requestsPerSecond: number;
+  /** Undefined for a single server, which shares its count with no other. */
+  report: ReportCalls | undefined;
+  logger: Logger;
+  /** Milliseconds, on a clock that never goes back. */
+  nowMs?: () => number;
+};
+
+/** How long requests wait to be reported, in milliseconds, so that one report holds many. */
+const REPORT_AFTER_MS = 50;
+/** The share of a second's requests that a server may leave unreported; with that many, a request waits for the report. */
+const MAX_UNREPORTED_SHARE = 0.1;
+/** After a failed report the server counts alone for this time, in milliseconds, before it tries again. */
+const ALONE_MS = 1_000;
+/** When this many buckets are in memory, the full ones are dropped. */
+const MAX_BUCKETS = 10_000;
+
+/** A token bucket, stored as the time at which it is full again: each token taken moves that time further away. */
+type SharedBucket = {
+  /** In milliseconds, on the clock of `performance.now()`; in the past for a full bucket. */
+  fullAtMs: number;
+  /** Requests that have not yet been reported to the other servers; below 0 when more were given back than taken. */
+  unreported: number;
+  reporting: Promise<void> | undefined;
+  timer: NodeJS.Timeout | undefined;
+};

@@ -7,8 +7,6 @@ import type { FindAddress } from "./caller-address.ts";
 import { logRefusals } from "./overload.ts";
 import { type HttpResponse, type OfRequest, toIdentity } from "./request-locals.ts";
 
-const MAX_REFUSED_LINES = 100;
-
 /** Gives each request the id that its problem carries as `instance`, and logs its outcome and its caller under that id. */
 export function logRequests(
   logger: Logger,
@@ -16,12 +14,13 @@ export function logRequests(
   observe: (outcome: RequestOutcome) => void = () => {},
 ): OfRequest {
   const countRefusal = logRefusals(logger, "call", "their tokens were not accepted");
-  let [second, lines] = [0, 0];
+  let second = 0;
+  let lines = 0;
   /** Anybody can cause a 401, so only some in a second have a line of their own. */
   function isTooMany(): boolean {
     const now = Math.floor(performance.now() / 1_000);
-    if (now !== second) [second, lines] = [now, 0];
-    lines += 1;
+    lines = now === second ? lines + 1 : 1;
+    second = now;
     if (lines <= MAX_REFUSED_LINES) return false;
     countRefusal();
     return true;
@@ -44,6 +43,9 @@ export function logRequests(
     });
   };
 }
+
+/** Lines in a second for calls whose tokens were not accepted. */
+const MAX_REFUSED_LINES = 100;
 
 /** Identifiers only, and the path only of a known route, because an unknown path may hold anything, secrets included. */
 function toContext({ method, path, route, headers }: Request, { locals }: HttpResponse) {

@@ -1,41 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import { authenticate, authorize, type Caller, type FindCaller } from "../auth/bearer-token.ts";
+import { authenticate, type Caller, type FindCaller } from "../auth/bearer-token.ts";
 import { ProblemError } from "../contract/problem.ts";
-import type { Deadline } from "./deadline.ts";
 import { PAUSE_MS } from "./overload.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
-import type { Middleware, RequestLocals } from "./request-locals.ts";
-
-/** Counts a request, and leaves in its locals what undoes that. Resolves with the limit's headers. Throws `RATE_LIMITED`. */
-export type LimitRate = (merchant: string, locals: RequestLocals) => Promise<Record<string, string>>;
-
-/**
- * The limit as HTTP headers (D27), such as `RateLimit-Policy: "merchant";q=100;w=1` and `RateLimit: "merchant";r=199;t=1`.
- * @param limiter undefined: no limit, and no headers
- */
-export function limitRate(limiter: RateLimiter | undefined): LimitRate {
-  if (!limiter) return async () => ({});
-  const policy = { "RateLimit-Policy": `"merchant";q=${limiter.requestsPerSecond};w=1` };
-  return async (merchant, locals) => {
-    const { remaining, fullInMs, waitMs } = await limiter.take(merchant);
-    const headers = { ...policy, RateLimit: `"merchant";r=${remaining};t=${Math.ceil(fullInMs / 1000)}` };
-    if (waitMs === 0) {
-      locals.uncount = () => limiter.charge(merchant, -1);
-      return headers;
-    }
-    const retryAfter = `${Math.ceil(waitMs / 1000)}`;
-    throw new ProblemError("RATE_LIMITED", { headers: { ...headers, "Retry-After": retryAfter } });
-  };
-}
-
-export type AccessOptions = {
-  findCaller: FindCaller;
-  /** Throws for a caller whom an operator has blocked. */
-  refuseBlocked: (caller: Caller) => void;
-  limitRate: LimitRate;
-  /** Bounds how long a request waits until its access token is verified. */
-  deadline: Deadline;
-};
+import type { LimitRate } from "./rate-limiter.ts";
+import type { Deadline } from "./request-deadline.ts";
+import type { Middleware } from "./request-locals.ts";
 
 /** Checks token and block (401) and scopes (403), then counts the request for its merchant (503) and the rate limit (429). */
 export function requireAccess(
@@ -61,4 +30,23 @@ export function requireAccess(
     response.set(headers);
     next();
   };
+}
+
+export type AccessOptions = {
+  findCaller: FindCaller;
+  /** Throws for a caller whom an operator has blocked. */
+  refuseBlocked: (caller: Caller) => void;
+  limitRate: LimitRate;
+  /** Bounds how long a request waits until its access token is verified. */
+  deadline: Deadline;
+};
+
+/** Throws `FORBIDDEN` when the caller lacks one of the scopes. */
+function authorize(caller: Caller, scopes: readonly string[]): void {
+  const missing = scopes.filter((scope) => !caller.scopes.includes(scope));
+  if (missing.length === 0) return;
+  throw new ProblemError("FORBIDDEN", {
+    detail: `The access token lacks the scope that this operation needs: ${missing.join(", ")}.`,
+    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${missing.join(" ")}"` },
+  });
 }

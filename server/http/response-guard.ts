@@ -8,9 +8,6 @@ import {
 import type { OfRequest } from "./request-locals.ts";
 import { sendProblem } from "./send-response.ts";
 
-/** Headers that describe the response which is replaced; all others stay. */
-const OF_THE_RESPONSE = /^(content-|transfer-encoding|location|retry-after|www-authenticate|allow|trailer)/;
-
 /**
  * Replaces every response of an operation that the contract does not allow by `INTERNAL_ERROR`, and logs it as a defect of
  * the server. The guard works on the bytes that are about to be sent, so it sees every response, however it is sent.
@@ -35,6 +32,9 @@ export function guardResponses(findValidator: FindResponseValidator, logger: Log
     });
   };
 }
+
+/** Headers that describe the response which is replaced; all others stay. */
+const OF_THE_RESPONSE = /^(content-|transfer-encoding|location|retry-after|www-authenticate|allow|trailer)/;
 
 type Chunk = string | Uint8Array;
 

@@ -2,19 +2,7 @@ import type { Handler, RequestBody } from "../contract/operation-types.ts";
 import type { Violation } from "../contract/problem.ts";
 import type { DomainClock } from "../domain/domain-time.ts";
 import type { StoreFunctions } from "../storage/store-functions.ts";
-import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
-
-export type SubscribeParts = {
-  store: Pick<StoreFunctions, "insertSubscription">;
-  clock: DomainClock;
-  /** For secrets, which are stored encrypted (D29). */
-  keys: Pick<EncryptionKeys, "encrypt" | "decrypt">;
-  /** Called with a new subscription; warns of a guessable secret, and of a URL to which deliveries would fail. Both are accepted. */
-  inspect(
-    request: Pick<RequestBody<"subscribeToWebhooks">, "url" | "secretKey">,
-    subscription: { merchant: string; subscriptionKey: string },
-  ): void;
-};
+import type { EncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
 
 /** Subscribes to webhooks: 200 with a new key or that of an equal live subscription, 409 when there are too many (D26). */
 export function subscribeToWebhooks({
@@ -45,6 +33,18 @@ export function subscribeToWebhooks({
     return { status: 200, body: { subscriptionKey } };
   };
 }
+
+export type SubscribeParts = {
+  store: Pick<StoreFunctions, "insertSubscription">;
+  clock: DomainClock;
+  /** For secrets, which are stored encrypted (D29). */
+  keys: Pick<EncryptionKeys, "encrypt" | "decrypt">;
+  /** Called with a new subscription; warns of a guessable secret, and of a URL to which deliveries would fail. Both are accepted. */
+  inspect(
+    request: Pick<RequestBody<"subscribeToWebhooks">, "url" | "secretKey">,
+    subscription: { merchant: string; subscriptionKey: string },
+  ): void;
+};
 
 /** A repeated name counts once; with `ALL` the list is ignored (D03). */
 function toDetails(subscription: RequestBody<"subscribeToWebhooks">["subscriptionDetails"]): string[] {

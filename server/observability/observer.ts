@@ -1,6 +1,7 @@
 import type { Outcome } from "../domain/delivery-outcome.ts";
 import type { RefundStatus } from "../domain/refund-rules.ts";
 
+/** How a call ended. */
 export type RequestOutcome = {
   /** The path as the contract writes it, or "unknown": paths that callers invent would make too many series. */
   route: string;
@@ -15,6 +16,7 @@ export type Refusal = "full" | "merchant full";
 type AttemptResult = { at: Date; outcome: Outcome; milliseconds: number };
 type Attempt = { earlierAttempts: number; payload: string };
 
+/** What the parts of a server report of their work, for metrics and for a sandbox. */
 export type Observer = {
   observeRequest(outcome: RequestOutcome): void;
   /** Refunds took this status at this server. */

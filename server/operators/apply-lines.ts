@@ -1,4 +1,4 @@
-import { isStatementTimeout } from "../storage/database/unavailable.ts";
+import { isStatementTimeout } from "../storage/database/database-errors.ts";
 import type { PaymentKey } from "../storage/payments/payment-record.ts";
 import { count, type Output } from "./command-output.ts";
 import type { LineError } from "./parse-json-line.ts";

@@ -12,6 +12,7 @@ import {
 } from "./statements/compare-records.ts";
 import { compareRights } from "./statements/role-rights.ts";
 
+/** Defines the command that compares the records of the database with one another. */
 export function defineCheck(program: Command, run: RunWork): void {
   program
     .command("check")

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { repeatAfterConflicts } from "../storage/database/unavailable.ts";
+import { repeatAfterConflicts } from "../storage/database/database-errors.ts";
 import { type AdminContext, notEmpty, pastDate, REFERENCE_OPTION, type RunWork } from "./command-context.ts";
 import { count } from "./command-output.ts";
 import {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
 import { type Command, Option } from "commander";
-import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
 import type { ChangedSecret } from "../storage/webhooks/subscriptions.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../webhooks/secret-strength.ts";
 import {

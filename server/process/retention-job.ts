@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/domain-time.ts";
 import type { Store } from "../storage/open-store.ts";
-import type { OldRows } from "../storage/webhooks/retention.ts";
+import type { OldRows } from "../storage/webhooks/delete-expired.ts";
 
 /**
  * Until stopped, removes finished deliveries, their attempts, events and who subscribed, each after the configured number of days,

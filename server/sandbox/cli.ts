@@ -10,6 +10,8 @@ import { defineListen } from "./commands/listen-command.ts";
 import { greet } from "./greeting.ts";
 import { nameSettings, readOwnEnvironment, readTomorrowSeed, settingName } from "./sandbox-settings.ts";
 
+/* The command line of the sandbox: starts one, or runs `listen`, `diff` or `exec`. */
+
 const program = defineServe(
   isPackaged ? "npx --no-install @refund-contract/sandbox" : "npm start --",
   "Starts a sandbox of refunds and webhooks, with docs and a console.",

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import express, { type RequestHandler, type Response, type Router } from "express";
 import { ProblemError } from "../contract/problem.ts";
-import type { AdaptText } from "../http/pages.ts";
+import type { AdaptText } from "../http/docs-pages.ts";
 
 /** Serves the built console. File names change with the content, so that a browser may cache everything but the page itself. */
 export function createConsolePage(): Router {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "./database/tables.ts";
+import type { Db } from "./database/db-types.ts";
 import { isHeld } from "./payments/holds.ts";
 
 /** Counts the work that waits at `now` (domain time, D30). It reads only unfinished rows and live subscriptions, through partial indexes. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { notify } from "./database/notifications.ts";
-import type { Db } from "./database/tables.ts";
+import type { Db } from "./database/db-types.ts";
+import { notify } from "./database/listen-notify.ts";
 
 /** Whose calls are refused: those of a merchant, of a client of the issuer (`client_id`), or with one access token (`jti`). */
 export type Blocked = { readonly kind: "merchant" | "client" | "token"; readonly name: string };

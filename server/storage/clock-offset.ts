@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "./database/tables.ts";
+import type { Db } from "./database/db-types.ts";
 
 /**
  * Advances the clock. Concurrent calls, in this and in other processes, run one after the other, so that none is lost.

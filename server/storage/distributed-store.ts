@@ -4,9 +4,9 @@ import { available, firstOf, type Kind, type Machines, openMachines } from "./ci
 import { publishOverall } from "./citus/cluster-payouts.ts";
 import { callOnShards, installFunctions } from "./citus/shard-functions.ts";
 import type { Database } from "./database/database.ts";
-import type { Db } from "./database/tables.ts";
-import { tryTurn } from "./database/turns.ts";
-import { repeatAfterConflicts } from "./database/unavailable.ts";
+import { repeatAfterConflicts } from "./database/database-errors.ts";
+import type { Db } from "./database/db-types.ts";
+import { tryTurn } from "./database/turn-locks.ts";
 import { type DueRefund, findDue } from "./payments/authorize-due-refunds.ts";
 import { findNewestRefund, readLastPayout } from "./payments/high-water-mark.ts";
 import { findByRequestKey, isOneOf } from "./payments/payment-record.ts";
@@ -20,9 +20,9 @@ import {
   type StoreFunctions,
   type StoreParts,
 } from "./store-functions.ts";
-import { toResults } from "./webhooks/attempts.ts";
-import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "./webhooks/claims.ts";
-import { OLD_ROWS, selectOld } from "./webhooks/retention.ts";
+import { type ClaimedRow, listWaiting, type SharesRow, toAttempt } from "./webhooks/claim-deliveries.ts";
+import { OLD_ROWS, selectOld } from "./webhooks/delete-expired.ts";
+import { toResults } from "./webhooks/record-attempts.ts";
 
 /*
  * A store whose tables Citus spreads over machines by merchant. It wraps the plain store: what concerns one merchant runs on that

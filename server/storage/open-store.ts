@@ -3,7 +3,7 @@ import { ConfigError } from "../config/environment.ts";
 import { type DomainClock, toDomainTime } from "../domain/domain-time.ts";
 import { isDistributed } from "./citus/shard-functions.ts";
 import type { Database } from "./database/database.ts";
-import { requireGuards } from "./database/payment-guards.ts";
+import { requireGuards } from "./database/payment-triggers.ts";
 import { distributed } from "./distributed-store.ts";
 import { authorizeDue, type DueOptions, type DueRun } from "./payments/authorize-due-refunds.ts";
 import { tryRefund } from "./start-check.ts";
@@ -14,9 +14,10 @@ import {
   type StoreFunctions,
   type StoreParts,
 } from "./store-functions.ts";
-import type { EncryptionKeys } from "./webhooks/secrets.ts";
-import { openEncryptionKeys } from "./webhooks/secrets.ts";
+import type { EncryptionKeys } from "./webhooks/secret-encryption.ts";
+import { openEncryptionKeys } from "./webhooks/secret-encryption.ts";
 
+/** Binds the storage functions to an open database, and to the machines of a cluster where its tables are distributed. */
 export async function openStore(database: Database): Promise<Store> {
   const plainFunctions = bindFunctions(database);
   const { listen } = database.connection;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { OriginalStatus, RefundFailure } from "../domain/refund-rules.ts";
-import type { Db, HistoryEntry } from "./database/tables.ts";
+import type { Db, HistoryEntry } from "./database/db-types.ts";
 
 /** A payment record with which a sandbox begins. Amounts in cents. */
 export type Fixture = {

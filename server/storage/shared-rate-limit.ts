@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "./database/tables.ts";
+import type { Db } from "./database/db-types.ts";
 
 /**
  * Takes calls from a merchant's token bucket (D27), by the database's clock, because the clocks of servers may differ. The

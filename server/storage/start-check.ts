@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { createPaymentId, createRefundId } from "../domain/ids.ts";
+import { isUnavailable } from "./database/database-errors.ts";
+import type { Db } from "./database/db-types.ts";
 import { explainStartError, StoreStartError } from "./database/start-error.ts";
-import type { Db } from "./database/tables.ts";
-import { isUnavailable } from "./database/unavailable.ts";
 import { loadOriginals, saveRefunds } from "./payments/save-refunds.ts";
 import { insertFixtures } from "./sandbox-data.ts";
 

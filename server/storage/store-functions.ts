@@ -2,10 +2,10 @@ import { createBatcher } from "../async/batcher.ts";
 import { countDue, findNextDue, readBacklog, readLastCheck } from "./backlog.ts";
 import { block, listBlocks, unblock } from "./blocks-table.ts";
 import { advance, readOffset } from "./clock-offset.ts";
-import type { Connection } from "./database/notifications.ts";
-import { findMissingTriggers } from "./database/payment-guards.ts";
-import type { Db } from "./database/tables.ts";
-import { repeatAfterConflicts } from "./database/unavailable.ts";
+import { repeatAfterConflicts } from "./database/database-errors.ts";
+import type { Db } from "./database/db-types.ts";
+import type { Connection } from "./database/listen-notify.ts";
+import { findMissingTriggers } from "./database/payment-triggers.ts";
 import { authorizeRefunds, findDue } from "./payments/authorize-due-refunds.ts";
 import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/high-water-mark.ts";
 import { hold, listHolds, release } from "./payments/holds.ts";
@@ -18,12 +18,18 @@ import { findByRequestKeys, loadOriginals, saveRefunds } from "./payments/save-r
 import { findToken, insertFixtures, insertToken, resetMerchant } from "./sandbox-data.ts";
 import { reportCalls } from "./shared-rate-limit.ts";
 import { claimMode } from "./start-check.ts";
-import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/attempts.ts";
-import { claimDeliveries, freeLeases, listWaiting, readShares, releaseClaim } from "./webhooks/claims.ts";
+import {
+  claimDeliveries,
+  freeLeases,
+  listWaiting,
+  readShares,
+  releaseClaim,
+} from "./webhooks/claim-deliveries.ts";
+import { removeOld } from "./webhooks/delete-expired.ts";
 import { findSentDelivery, listDeliveries, redeliver } from "./webhooks/deliveries.ts";
-import { emitFurtherEvent, emitResourceEvent, listEvents } from "./webhooks/events.ts";
-import { removeOld } from "./webhooks/retention.ts";
-import { readKeyUses } from "./webhooks/secrets.ts";
+import { emitFurtherEvent, emitResourceEvent, listEvents } from "./webhooks/event-fan-out.ts";
+import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/record-attempts.ts";
+import { readKeyUses } from "./webhooks/secret-encryption.ts";
 import {
   changeSecret,
   endSomeDeliveries,

@@ -1,7 +1,7 @@
 import { toOutcome } from "../domain/delivery-outcome.ts";
-import type { AttemptResult } from "../storage/webhooks/attempts.ts";
-import type { Attempt } from "../storage/webhooks/claims.ts";
-import type { NameResolver } from "./resolver.ts";
+import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
+import type { AttemptResult } from "../storage/webhooks/record-attempts.ts";
+import type { NameResolver } from "./dns-resolver.ts";
 import { type SendOptions, type SendResult, send, type WebhookRequest } from "./send.ts";
 import { toDeliveryHeaders } from "./sign-delivery.ts";
 

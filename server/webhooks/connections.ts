@@ -1,8 +1,8 @@
 import type { SecureContext } from "node:tls";
 import { buildConnector, Client } from "undici";
-import { readResponseHeads } from "./response-heads.ts";
-import { createVettedLookup, type Resolve, type TargetPolicy, vetHost } from "./target.ts";
-import { createTunnelConnector } from "./tunnel.ts";
+import { createTunnelConnector } from "./proxy-tunnel.ts";
+import { readResponseHeads } from "./response-head-filter.ts";
+import { createVettedLookup, type Resolve, type TargetPolicy, vetHost } from "./target-policy.ts";
 
 export type ConnectOptions = {
   readonly policy: TargetPolicy;

@@ -7,10 +7,10 @@ import {
   type Limits,
   SLOW_MS,
   shareFairly,
-} from "../domain/delivery-shares.ts";
+} from "../domain/delivery-fairness.ts";
 import type { DomainClock } from "../domain/domain-time.ts";
 import type { Store } from "../storage/open-store.ts";
-import type { Shares, Waiting } from "../storage/webhooks/claims.ts";
+import type { Shares, Waiting } from "../storage/webhooks/claim-deliveries.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import type { Worker } from "./worker.ts";
 

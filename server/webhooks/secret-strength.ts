@@ -1,5 +1,20 @@
 import { toSigningKey } from "./sign-delivery.ts";
 
+/**
+ * Estimates whether a person could guess a secret: too short, made of words, or of characters that repeat or count up. It may
+ * be wrong in both directions, so it is the reason for a warning and not for a refusal.
+ */
+export function isGuessable(secretKey: string): boolean {
+  const key = toPeriod(Buffer.from(toSigningKey(secretKey)).toString("latin1"));
+  const others = key.replaceAll(WORD, "");
+  // Random letters look like a word here and there.
+  const isOfWords = others.length * 2 < key.length;
+  const words = isOfWords ? (key.match(WORD)?.length ?? 0) : 0;
+  const rest = withoutSteps(isOfWords ? others : key);
+  const alphabet = ALPHABETS.reduce((sum, [kind, size]) => sum + (kind.test(rest) ? size : 0), 1);
+  return words * WORD_BITS + rest.length * Math.log2(alphabet) < LEAST_BITS;
+}
+
 /** What to do about a secret that a person could guess; it is accepted all the same. */
 export const GUESSABLE_SECRET =
   "The secretKey looks as if a person could guess it. Make a random one, for example whsec_ and the output of: openssl rand -base64 32";
@@ -19,21 +34,6 @@ const ALPHABETS: readonly (readonly [RegExp, number])[] = [
   [/[!-/:-@[-`{-~ ]/, 33],
   [/[^ -~]/, 161],
 ];
-
-/**
- * Estimates whether a person could guess a secret: too short, made of words, or of characters that repeat or count up. It may
- * be wrong in both directions, so it is the reason for a warning and not for a refusal.
- */
-export function isGuessable(secretKey: string): boolean {
-  const key = toPeriod(Buffer.from(toSigningKey(secretKey)).toString("latin1"));
-  const others = key.replaceAll(WORD, "");
-  // Random letters look like a word here and there.
-  const isOfWords = others.length * 2 < key.length;
-  const words = isOfWords ? (key.match(WORD)?.length ?? 0) : 0;
-  const rest = withoutSteps(isOfWords ? others : key);
-  const alphabet = ALPHABETS.reduce((sum, [kind, size]) => sum + (kind.test(rest) ? size : 0), 1);
-  return words * WORD_BITS + rest.length * Math.log2(alphabet) < LEAST_BITS;
-}
 
 /** The text that was repeated: `abc` for `abcabc`. */
 function toPeriod(text: string): string {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { errors } from "undici";
 import { type Connections, type ConnectOptions, createClient, type ReceiverClient } from "./connections.ts";
-import { UnresolvedNameError } from "./resolver.ts";
-import { ForbiddenAddressError, findTargetError } from "./target.ts";
-import { ProxyError } from "./tunnel.ts";
+import { UnresolvedNameError } from "./dns-resolver.ts";
+import { ProxyError } from "./proxy-tunnel.ts";
+import { ForbiddenAddressError, findTargetError } from "./target-policy.ts";
 
 export type WebhookRequest = {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import type { TraceContext } from "../domain/trace-context.ts";
-import type { Attempt } from "../storage/webhooks/claims.ts";
-import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
+import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
 
 /** The delivery, as far as the headers of its attempts depend on it. */
 export type DeliveryToSign = Pick<Attempt, "webhookId" | "payload" | "trace">;

@@ -1,18 +1,18 @@
 import type { SecureContext } from "node:tls";
 import type { Logger } from "pino";
-import type { Limits } from "../domain/delivery-shares.ts";
+import type { Limits } from "../domain/delivery-fairness.ts";
 import type { DomainClock } from "../domain/domain-time.ts";
 import type { Database } from "../storage/database/database.ts";
 import type { Store } from "../storage/open-store.ts";
-import type { AttemptResult } from "../storage/webhooks/attempts.ts";
-import type { Attempt } from "../storage/webhooks/claims.ts";
-import { DELIVERIES_CHANNEL } from "../storage/webhooks/events.ts";
-import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
+import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
+import { DELIVERIES_CHANNEL } from "../storage/webhooks/event-fan-out.ts";
+import type { AttemptResult } from "../storage/webhooks/record-attempts.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
 import type { AttemptsOf } from "./attempt.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import { createResolver } from "./resolver.ts";
+import { createResolver } from "./dns-resolver.ts";
 import { describeFailure } from "./send.ts";
-import { type TargetPolicy, vetHost } from "./target.ts";
+import { type TargetPolicy, vetHost } from "./target-policy.ts";
 import { Worker } from "./worker.ts";
 
 /** Settings that tests and operators may change. Times in milliseconds of real time. */

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
-import { nextTimeouts, paceOf, type ShareHolder } from "../domain/delivery-shares.ts";
+import { nextTimeouts, paceOf, type ShareHolder } from "../domain/delivery-fairness.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
 import type { Store } from "../storage/open-store.ts";
-import type { AttemptResult } from "../storage/webhooks/attempts.ts";
-import type { Attempt } from "../storage/webhooks/claims.ts";
-import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
+import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
+import type { AttemptResult } from "../storage/webhooks/record-attempts.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
 import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
 import { readSecrets } from "./sign-delivery.ts";

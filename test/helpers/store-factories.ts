@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CallerIdentity } from "../../server/domain/caller-identity.ts";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
 import { firstStatus } from "../../server/domain/refund-rules.ts";
-import type { Db } from "../../server/storage/database/tables.ts";
+import type { Db } from "../../server/storage/database/db-types.ts";
 import {
   authorizeDue,
   type DueOptions,
@@ -27,8 +27,8 @@ import {
   saveRefunds,
 } from "../../server/storage/payments/save-refunds.ts";
 import { bindFunctions } from "../../server/storage/store-functions.ts";
-import { type Attempt, claimDeliveries } from "../../server/storage/webhooks/claims.ts";
-import { emitResourceEvent } from "../../server/storage/webhooks/events.ts";
+import { type Attempt, claimDeliveries } from "../../server/storage/webhooks/claim-deliveries.ts";
+import { emitResourceEvent } from "../../server/storage/webhooks/event-fan-out.ts";
 import { insertSubscription } from "../../server/storage/webhooks/subscriptions.ts";
 
 /** A Monday, 10:00 in New York. */

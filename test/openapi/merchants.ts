@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { failureBy } from "../../server/domain/refund-rules.ts";
-import type { Db } from "../../server/storage/database/tables.ts";
+import type { Db } from "../../server/storage/database/db-types.ts";
 import { hold } from "../../server/storage/payments/holds.ts";
 import { type Fixture, insertFixtures } from "../../server/storage/sandbox-data.ts";
 import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";

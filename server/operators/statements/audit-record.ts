@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import { waitForLock } from "../../storage/database/advisory-locks.ts";
-import type { Db } from "../../storage/database/tables.ts";
+import type { Db } from "../../storage/database/db-types.ts";
 
 /** Adds a row to the record of what operators did. No row of it is ever changed or removed. */
 export async function recordAdminAction(db: Db, action: AdminAction): Promise<RecordedAction> {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../../storage/database/tables.ts";
+import type { Db } from "../../storage/database/db-types.ts";
 import { type Difference, type IdRange, isIn } from "./compare-records.ts";
 
 /* What the command `check` reads of erased data, and where it keeps its result. */

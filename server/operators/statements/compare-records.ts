@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { refundDueAt } from "../../domain/business-days.ts";
 import { ORIGINAL_TRANSITIONS, REFUND_TRANSITIONS } from "../../domain/refund-rules.ts";
 import { RETRY_STEPS_MS } from "../../domain/retry-schedule.ts";
-import type { Db } from "../../storage/database/tables.ts";
+import type { Db } from "../../storage/database/db-types.ts";
 import { isByHand } from "./audit-record.ts";
 import { firstIdAt } from "./role-rights.ts";
 

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { firstIdSince } from "../../domain/ids.ts";
-import type { Db } from "../../storage/database/tables.ts";
+import type { Db } from "../../storage/database/db-types.ts";
 import { CUSTOMER_TEXTS } from "../../storage/payments/payment-record.ts";
-import { isForgettable } from "../../storage/webhooks/retention.ts";
+import { isForgettable } from "../../storage/webhooks/delete-expired.ts";
 
 /** Erases what a page of a merchant's records has of a kind. */
 export async function erase(db: Db, kind: ErasedKind, part: MerchantPart): Promise<ErasedPart> {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db } from "../../storage/database/tables.ts";
-import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
+import type { Db } from "../../storage/database/db-types.ts";
+import type { EncryptionKeys } from "../../storage/webhooks/secret-encryption.ts";
 
 /**
  * Encrypts with the first key every secret that another key has encrypted. Interrupted and run again, it continues. Secrets that

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../../storage/database/tables.ts";
+import type { Db } from "../../storage/database/db-types.ts";
 import { CUSTOMER_TEXTS, REFUND_COLUMNS } from "../../storage/payments/payment-record.ts";
 
 /*

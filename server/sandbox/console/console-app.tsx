@@ -23,6 +23,7 @@ import { Refunds } from "./views/refunds.tsx";
 import { Requests } from "./views/requests.tsx";
 import { Subscription, Webhooks } from "./views/webhooks.tsx";
 
+/** The whole page: the bars at the top, the clock, and the view that the address names, such as `#/payments`. */
 function App() {
   const route = useRoute();
   const connection = useConnection();

@@ -4,6 +4,7 @@ import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
 import type { FaultKind, FaultPlan } from "./fault-kinds.ts";
 import type { FaultList } from "./fault-list.ts";
 
+/** Makes calls go wrong as the armed faults say: refuses them, delays or cuts the response, or closes the connection. */
 export function createCallFaults(list: Pick<FaultList, "take">): CallFaults {
   const plans = new WeakMap<ServerResponse, FaultPlan>();
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { Attempt } from "../../storage/webhooks/claims.ts";
+import type { Attempt } from "../../storage/webhooks/claim-deliveries.ts";
 import {
   type AttemptOptions,
   type AttemptsOf,

@@ -9,7 +9,7 @@ import type { OriginalStatus, RefundStatus } from "../../domain/refund-rules.ts"
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Store } from "../../storage/open-store.ts";
 import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/payments/payment-record.ts";
-import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
+import type { EncryptionKeys } from "../../storage/webhooks/secret-encryption.ts";
 import type { Changes } from "./change-stream.ts";
 
 /** The parts of the server that the operations of the sandbox use. */

@@ -1,8 +1,8 @@
 import type { SandboxSchemas } from "../../contract/contract-document.ts";
 import type { HandlersOf } from "../../contract/operation-types.ts";
 import type { DeliveryRecord, SentDeliveryRecord } from "../../storage/webhooks/deliveries.ts";
-import type { EventRecord } from "../../storage/webhooks/events.ts";
-import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
+import type { EventRecord } from "../../storage/webhooks/event-fan-out.ts";
+import type { EncryptionKeys } from "../../storage/webhooks/secret-encryption.ts";
 import type { SubscriptionRecord } from "../../storage/webhooks/subscriptions.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/secret-strength.ts";
 import { readSecrets, secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";

@@ -1,10 +1,15 @@
 import { sql } from "kysely";
 import pg from "pg";
+import {
+  createPool,
+  createPreparedRunner,
+  type PoolOptions,
+  type RunStatement,
+} from "../database/connection-pool.ts";
 import { type Database, PROBE, toDb, toPoolOptions } from "../database/database.ts";
-import { type Connection, listenOnPostgres } from "../database/notifications.ts";
-import { createPool, createPreparedRunner, type PoolOptions, type RunStatement } from "../database/pool.ts";
-import type { Db } from "../database/tables.ts";
-import { isStatementTimeout, isUnavailable } from "../database/unavailable.ts";
+import { isStatementTimeout, isUnavailable } from "../database/database-errors.ts";
+import type { Db } from "../database/db-types.ts";
+import { type Connection, listenOnPostgres } from "../database/listen-notify.ts";
 import { hasMoved, nameTables, readShards, type Shard } from "./shard-functions.ts";
 
 /** Connects to all machines. Where a shard is may be outdated: its old machine then passes statements on, or refuses them. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../database/tables.ts";
+import type { Db } from "../database/db-types.ts";
 import { readLastPayout } from "../payments/high-water-mark.ts";
 import { isHeld } from "../payments/holds.ts";
 import { isOneOf } from "../payments/payment-record.ts";

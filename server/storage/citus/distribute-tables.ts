@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
-import type { Db } from "../database/tables.ts";
+import type { Db } from "../database/db-types.ts";
 import { BY_MERCHANT, installFunctions } from "./shard-functions.ts";
 
 /**

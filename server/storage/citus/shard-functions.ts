@@ -3,10 +3,10 @@ import { Kysely, PostgresDialect, type RawBuilder, sql } from "kysely";
 import pg from "pg";
 import { waitForLock } from "../database/advisory-locks.ts";
 import type { Database } from "../database/database.ts";
-import type { Db } from "../database/tables.ts";
+import type { Db } from "../database/db-types.ts";
 import { loadStatement, saveStatement } from "../payments/save-refunds.ts";
-import { recordStatement } from "../webhooks/attempts.ts";
-import { claimStatement, sharesStatement } from "../webhooks/claims.ts";
+import { claimStatement, sharesStatement } from "../webhooks/claim-deliveries.ts";
+import { recordStatement } from "../webhooks/record-attempts.ts";
 
 /*
  * With these functions, the statements of plain PostgreSQL run on a cluster as well: with the items of many merchants, in one call to

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
+import type { Db } from "./db-types.ts";
 import { StoreStartError } from "./start-error.ts";
-import type { Db } from "./tables.ts";
 
 /**
  * The first numbers of advisory locks; the second is 0. Only what creates tables and functions takes them, because there is nothing

@@ -1,21 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-const SQLITE_BUSY = 5;
-
-/** The embedded store can't be used. The message says why and what to do. */
-export class DataDirError extends Error {
-  override readonly name = "DataDirError";
-}
-
-/** The folder can't be written: it is read-only, of another user, or on a full disk. */
-export function unusable(dataDir: string, reason: string, cause?: unknown): DataDirError {
-  return new DataDirError(
-    `The data folder ${dataDir} can't be used (${reason}). Make it writable and make room on its disk, or choose another folder with DATA_DIR.`,
-    { cause },
-  );
-}
-
 /**
  * Locks a data folder for this process alone, without waiting. The lock is SQLite's, on the file `lock` in the folder: the
  * operating system releases it when the process ends, even if it is killed, and keeps it while the process is paused.
@@ -41,4 +26,19 @@ export function lockDataDir(dataDir: string): () => void {
   }
   const lock = file;
   return () => lock.close();
+}
+
+const SQLITE_BUSY = 5;
+
+/** The embedded store can't be used. The message says why and what to do. */
+export class DataDirError extends Error {
+  override readonly name = "DataDirError";
+}
+
+/** The folder can't be written: it is read-only, of another user, or on a full disk. */
+export function unusable(dataDir: string, reason: string, cause?: unknown): DataDirError {
+  return new DataDirError(
+    `The data folder ${dataDir} can't be used (${reason}). Make it writable and make room on its disk, or choose another folder with DATA_DIR.`,
+    { cause },
+  );
 }

@@ -1,8 +1,5 @@
 import { Kysely, type LogEvent, PGliteDialect, PostgresAdapter, PostgresDialect } from "kysely";
-import { openEmbedded, watchFolder } from "./embedded.ts";
-import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
-import { type Connection, listenOnPostgres } from "./notifications.ts";
-import { type FindPassword, findPasswordIn } from "./passwords.ts";
+import { type FindPassword, findPasswordIn } from "./changing-password.ts";
 import {
   countForCalls,
   createPool,
@@ -12,9 +9,12 @@ import {
   type RunStatement,
   refuseTransactionPooling,
   toPreparedPool,
-} from "./pool.ts";
+} from "./connection-pool.ts";
+import type { Db, Tables } from "./db-types.ts";
+import { openEmbedded, watchFolder } from "./embedded.ts";
+import { type Connection, listenOnPostgres } from "./listen-notify.ts";
+import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
 import { explainStartError } from "./start-error.ts";
-import type { Db, Tables } from "./tables.ts";
 import { createWriteCheck } from "./write-check.ts";
 
 /** How the connections of a pool are used; `waiting`: requests for one. */

@@ -12,8 +12,8 @@ import { unpackTar } from "modern-tar/fs";
 import pLimit from "p-limit";
 import { IN_MEMORY } from "../../config/store-settings.ts";
 import { DataDirError, lockDataDir, unusable } from "./data-folder-lock.ts";
+import type { Db } from "./db-types.ts";
 import { StoreStartError } from "./start-error.ts";
-import type { Db } from "./tables.ts";
 
 export const CLUSTER_FOLDER = "postgres";
 

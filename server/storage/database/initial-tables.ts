@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { paymentGuards } from "./payment-guards.ts";
+import { paymentGuards } from "./payment-triggers.ts";
 
 /*
  * Ids and keys are compared byte for byte (D10): collation "C" does so whatever the server's locale is, and its indexes
@@ -22,7 +22,7 @@ const statements = [
     scopes text[] not null
   )`,
 
-  // Its other rules are in `payment-guards.ts`.
+  // Its other rules are in `payment-triggers.ts`.
   `create table payments (
     payment_id text collate "C" not null,
     merchant text collate "C" not null,

@@ -2,17 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from "kysely/migration";
 import { ADVISORY_LOCKS, waitForLock } from "./advisory-locks.ts";
-import { feedAndRecord } from "./feed-and-record.ts";
+import type { Db } from "./db-types.ts";
 import { initialTables } from "./initial-tables.ts";
+import { payoutAndAuditTables } from "./payout-and-audit-tables.ts";
 import { NO_SCHEMA, StoreStartError } from "./start-error.ts";
-import type { Db } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
 /** Applied in the order of their names. A released migration is never changed. */
 export const MIGRATIONS: Migrations = {
   "0001-initial-tables": initialTables,
-  "0002-feed-and-record": feedAndRecord,
+  "0002-feed-and-record": payoutAndAuditTables,
 };
 
 /**

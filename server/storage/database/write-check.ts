@@ -1,33 +1,4 @@
-import { isRefusedWrite, READ_ONLY } from "./unavailable.ts";
-
-/** Whether the database takes writes. */
-export type WriteCheck = {
-  /** Notes the error of a statement: after a refused write, the next check tries whether there is space. */
-  note(error: unknown): void;
-  /** Rejects while the database refuses writes, or doesn't respond. */
-  check(): Promise<void>;
-};
-
-type WriteCheckParts = {
-  /**
-   * Runs statements; resolves with the rows of the last one.
-   * @param options.anew on a new connection, after all idle ones were ended: each keeps the mode in which it was opened
-   */
-  run(text: string, options: { anew: boolean }): Promise<readonly unknown[]>;
-  /** Called with the reason when writes begin to be refused, and without one when they no longer are. */
-  onChange(reason: unknown): void;
-};
-
-const READ_MODE = "select current_setting('transaction_read_only') = 'on' as refused";
-
-/**
- * Sorts a megabyte on the disk, because an update may find room in the files although nothing can be added any more. Unlike
- * rows, it leaves nothing behind, and doesn't take the last space from refunds when it fails.
- */
-const TRY_SPACE = `
-  set local work_mem = '64kB';
-  select md5(number::text) from generate_series(1, 15000) as number order by 1 offset 15000;
-  ${READ_MODE}`;
+import { isRefusedWrite, READ_ONLY } from "./database-errors.ts";
 
 /**
  * Reads at each check whether the database is read-only. Only after a write was refused it does more: trying all the time would
@@ -73,3 +44,32 @@ export function createWriteCheck({ run, onChange }: WriteCheckParts): WriteCheck
     },
   };
 }
+
+/** Whether the database takes writes. */
+export type WriteCheck = {
+  /** Notes the error of a statement: after a refused write, the next check tries whether there is space. */
+  note(error: unknown): void;
+  /** Rejects while the database refuses writes, or doesn't respond. */
+  check(): Promise<void>;
+};
+
+type WriteCheckParts = {
+  /**
+   * Runs statements; resolves with the rows of the last one.
+   * @param options.anew on a new connection, after all idle ones were ended: each keeps the mode in which it was opened
+   */
+  run(text: string, options: { anew: boolean }): Promise<readonly unknown[]>;
+  /** Called with the reason when writes begin to be refused, and without one when they no longer are. */
+  onChange(reason: unknown): void;
+};
+
+const READ_MODE = "select current_setting('transaction_read_only') = 'on' as refused";
+
+/**
+ * Sorts a megabyte on the disk, because an update may find room in the files although nothing can be added any more. Unlike
+ * rows, it leaves nothing behind, and doesn't take the last space from refunds when it fails.
+ */
+const TRY_SPACE = `
+  set local work_mem = '64kB';
+  select md5(number::text) from generate_series(1, 15000) as number order by 1 offset 15000;
+  ${READ_MODE}`;

@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import { statusesLeftBy } from "../../domain/refund-rules.ts";
-import type { Db } from "../database/tables.ts";
-import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
+import { isLockTimeout, isUnavailable } from "../database/database-errors.ts";
+import type { Db } from "../database/db-types.ts";
 import { isHeld, listHolds } from "./holds.ts";
 import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./original-payments.ts";
 import { isOneOf } from "./payment-record.ts";

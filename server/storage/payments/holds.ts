@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../database/tables.ts";
-import { isLockTimeout } from "../database/unavailable.ts";
+import { isLockTimeout } from "../database/database-errors.ts";
+import type { Db } from "../database/db-types.ts";
 
 /** No merchant has an empty name, so it can stand for all of them. */
 export const ALL = "";

@@ -10,8 +10,8 @@ import {
   statusesLeftBy,
 } from "../../domain/refund-rules.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import type { Db, HistoryEntry } from "../database/tables.ts";
-import { insertEvents } from "../webhooks/events.ts";
+import type { Db, HistoryEntry } from "../database/db-types.ts";
+import { insertEvents } from "../webhooks/event-fan-out.ts";
 import {
   type DebitRecord,
   isOneOf,

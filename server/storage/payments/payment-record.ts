@@ -8,7 +8,7 @@ import type {
   RefundStatus,
 } from "../../domain/refund-rules.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import type { Db, HistoryEntry } from "../database/tables.ts";
+import type { Db, HistoryEntry } from "../database/db-types.ts";
 import { type Page, type PageOf, toPage } from "../webhooks/pagination.ts";
 
 /** Identifies a payment record: identifiers belong to a merchant. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../database/tables.ts";
+import type { Db } from "../database/db-types.ts";
 import type { PaymentKey } from "./payment-record.ts";
 
 /**

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { refundEvent } from "../../domain/event-payloads.ts";
 import { fromCents } from "../../domain/money.ts";
 import { failureBy, isRefundable, type RefundFailure } from "../../domain/refund-rules.ts";
-import type { Db, HistoryEntry } from "../database/tables.ts";
-import { insertEvents } from "../webhooks/events.ts";
+import type { Db, HistoryEntry } from "../database/db-types.ts";
+import { insertEvents } from "../webhooks/event-fan-out.ts";
 import { isHeld } from "./holds.ts";
 import { lockDebit, transitionRefunds } from "./original-payments.ts";
 import {

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { createBatcher } from "../../async/batcher.ts";
 import { createBoundedQueue } from "../../async/bounded-queue.ts";
 import { noTimeLimit, type TimeLimit } from "../../domain/time-limit.ts";
-import { isLockTimeout } from "../database/unavailable.ts";
+import { isLockTimeout } from "../database/database-errors.ts";
 import type { NewRefund, PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
 import type { LoadedOriginal } from "./save-refunds.ts";
 

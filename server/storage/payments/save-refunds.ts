@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import { categoryOf, refundEvent } from "../../domain/event-payloads.ts";
 import { createEventId } from "../../domain/ids.ts";
 import { isRefundable, type Original } from "../../domain/refund-rules.ts";
-import type { Db, Value } from "../database/tables.ts";
-import { writeDeliveries } from "../webhooks/events.ts";
+import type { Db, Value } from "../database/db-types.ts";
+import { writeDeliveries } from "../webhooks/event-fan-out.ts";
 import { isHeld } from "./holds.ts";
 import {
   type NewRefund,

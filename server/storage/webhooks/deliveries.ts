@@ -2,12 +2,45 @@ import { type RawBuilder, sql } from "kysely";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType } from "../../domain/event-payloads.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import { notify } from "../database/notifications.ts";
-import type { Db } from "../database/tables.ts";
-import type { AttemptResult } from "./attempts.ts";
-import { DELIVERIES_CHANNEL } from "./events.ts";
+import type { Db } from "../database/db-types.ts";
+import { notify } from "../database/listen-notify.ts";
+import { DELIVERIES_CHANNEL } from "./event-fan-out.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
+import type { AttemptResult } from "./record-attempts.ts";
 import { STORED_SECRETS, type StoredSecrets } from "./subscriptions.ts";
+
+/**
+ * The deliveries of a merchant, newest event first, with their attempts, by one statement: an attempt that ends meanwhile is
+ * either in the list and has changed its delivery, or neither.
+ * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
+ */
+export async function listDeliveries(
+  db: Db,
+  { merchant, limit, cursor, ...choice }: DeliveryChoice & PageOf,
+): Promise<Page<DeliveryRecord> | "invalid-cursor"> {
+  const before = fromCursor(cursor, "msg_");
+  if (before === "invalid-cursor") return before;
+  const { rows } = await sql<
+    Omit<DeliveryRecord, "attempts"> & { attempts: (AttemptRecord & { at: string })[] }
+  >`
+    select ${DELIVERY_COLUMNS}, coalesce((
+      select json_agg(json_build_object('at', at, 'status', status, 'error', error, 'milliseconds', milliseconds)
+        order by number)
+      from (
+        select number, at, status, error, milliseconds from delivery_attempts a
+        where a.webhook_id = d.webhook_id and a.merchant = ${merchant} order by number desc limit ${MAX_ATTEMPTS}
+      ) as latest), '[]') as attempts
+    from deliveries d join events e on e.event_id = d.event_id and e.merchant = d.merchant
+    where d.merchant = ${merchant}
+      and ${isChosen(choice)}
+      and (${before}::text is null or d.webhook_id < ${before}::text)
+    order by d.webhook_id desc
+    limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
+  const deliveries = rows.map((row) => {
+    return { ...row, attempts: row.attempts.map((attempt) => ({ ...attempt, at: new Date(attempt.at) })) };
+  });
+  return toPage(deliveries, limit, ({ webhookId }) => webhookId);
+}
 
 /** How many attempts of a delivery are listed: the latest ones. */
 const MAX_ATTEMPTS = 1_000;
@@ -51,39 +84,6 @@ function isChosen({ subscriptionKey, eventId, state, text }: DeliveryChoice): Ra
 
 const DELIVERY_COLUMNS = sql`d.webhook_id as "webhookId", d.subscription_key as "subscriptionKey", e.type,
   e.resource_id as "resourceId", d.state, d.due_at as "dueAt"`;
-
-/**
- * The deliveries of a merchant, newest event first, with their attempts, by one statement: an attempt that ends meanwhile is
- * either in the list and has changed its delivery, or neither.
- * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
- */
-export async function listDeliveries(
-  db: Db,
-  { merchant, limit, cursor, ...choice }: DeliveryChoice & PageOf,
-): Promise<Page<DeliveryRecord> | "invalid-cursor"> {
-  const before = fromCursor(cursor, "msg_");
-  if (before === "invalid-cursor") return before;
-  const { rows } = await sql<
-    Omit<DeliveryRecord, "attempts"> & { attempts: (AttemptRecord & { at: string })[] }
-  >`
-    select ${DELIVERY_COLUMNS}, coalesce((
-      select json_agg(json_build_object('at', at, 'status', status, 'error', error, 'milliseconds', milliseconds)
-        order by number)
-      from (
-        select number, at, status, error, milliseconds from delivery_attempts a
-        where a.webhook_id = d.webhook_id and a.merchant = ${merchant} order by number desc limit ${MAX_ATTEMPTS}
-      ) as latest), '[]') as attempts
-    from deliveries d join events e on e.event_id = d.event_id and e.merchant = d.merchant
-    where d.merchant = ${merchant}
-      and ${isChosen(choice)}
-      and (${before}::text is null or d.webhook_id < ${before}::text)
-    order by d.webhook_id desc
-    limit ${limit + 1}`.execute(db); // one more than requested shows whether there is a next page
-  const deliveries = rows.map((row) => {
-    return { ...row, attempts: row.attempts.map((attempt) => ({ ...attempt, at: new Date(attempt.at) })) };
-  });
-  return toPage(deliveries, limit, ({ webhookId }) => webhookId);
-}
 
 /** A delivery with everything from which its requests were made. */
 export type SentDeliveryRecord = Omit<DeliveryRecord, "attempts"> & {

@@ -3,30 +3,10 @@ import { sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { SubscriptionType } from "../../domain/event-payloads.ts";
 import { createSubscriptionKey, firstIdSince } from "../../domain/ids.ts";
-import type { Db } from "../database/tables.ts";
-import { waitForTurn } from "../database/turns.ts";
+import type { Db } from "../database/db-types.ts";
+import { waitForTurn } from "../database/turn-locks.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
-import type { EncryptionKeys } from "./secrets.ts";
-
-/** How many live subscriptions a merchant may have (D26). */
-export const SUBSCRIPTION_LIMIT = 100;
-
-type OneSubscription = { readonly merchant: string; readonly subscriptionKey: string };
-
-export type NewSubscription = {
-  readonly merchant: string;
-  readonly url: string;
-  /** The secretKey as `EncryptionKeys` encrypted it (D29), differently each time. */
-  readonly secretCiphertext: Uint8Array;
-  /** Whether a stored secret is this secretKey. */
-  readonly isSecret: (stored: Uint8Array) => Promise<boolean>;
-  readonly type: SubscriptionType;
-  /** Names of events or categories; none for `ALL`. */
-  readonly details: readonly string[];
-  /** The domain's time (D30). */
-  readonly now: Date;
-  readonly caller?: CallerIdentity;
-};
+import type { EncryptionKeys } from "./secret-encryption.ts";
 
 /**
  * Stores a subscription under a new key, or finds the merchant's live one that equals it. Both happen under a lock, so that
@@ -62,6 +42,26 @@ export async function insertSubscription(
     return { subscriptionKey, isNew: true };
   });
 }
+
+/** How many live subscriptions a merchant may have (D26). */
+export const SUBSCRIPTION_LIMIT = 100;
+
+type OneSubscription = { readonly merchant: string; readonly subscriptionKey: string };
+
+export type NewSubscription = {
+  readonly merchant: string;
+  readonly url: string;
+  /** The secretKey as `EncryptionKeys` encrypted it (D29), differently each time. */
+  readonly secretCiphertext: Uint8Array;
+  /** Whether a stored secret is this secretKey. */
+  readonly isSecret: (stored: Uint8Array) => Promise<boolean>;
+  readonly type: SubscriptionType;
+  /** Names of events or categories; none for `ALL`. */
+  readonly details: readonly string[];
+  /** The domain's time (D30). */
+  readonly now: Date;
+  readonly caller?: CallerIdentity;
+};
 
 /** What two equal subscriptions have in common, besides their secret: names count as a set. */
 function toTarget({ url, type, details }: Pick<SubscriptionRecord, "url" | "type" | "details">) {

@@ -10,8 +10,8 @@ import {
   streamEncode,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
-import { UnresolvedNameError } from "../../../server/webhooks/resolver.ts";
-import type { Resolve } from "../../../server/webhooks/target.ts";
+import { UnresolvedNameError } from "../../../server/webhooks/dns-resolver.ts";
+import type { Resolve } from "../../../server/webhooks/target-policy.ts";
 import { listenForSockets } from "./local-server.ts";
 
 type ResourceRecord = NonNullable<Packet["answers"]>[number];

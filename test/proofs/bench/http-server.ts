@@ -8,7 +8,7 @@ import { readConfig } from "../../../server/config/config.ts";
 import { createConcurrencyLimit } from "../../../server/http/concurrency-limit.ts";
 import { noObserver } from "../../../server/observability/observer.ts";
 import { type AppParts, createApp } from "../../../server/process/express-app.ts";
-import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../server/storage/webhooks/secret-encryption.ts";
 
 /*
  * A server process: `ours` is the whole app on a store that accepts every refund, `validated` is express with express-openapi-validator,

@@ -1,6 +1,6 @@
 import { type Database, openDatabase } from "../../../server/storage/database/database.ts";
-import type { Db } from "../../../server/storage/database/tables.ts";
-import { recordAttempts } from "../../../server/storage/webhooks/attempts.ts";
+import type { Db } from "../../../server/storage/database/db-types.ts";
+import { recordAttempts } from "../../../server/storage/webhooks/record-attempts.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin-command.ts";
 import type { Cluster } from "../../helpers/cluster.ts";
 import { GENEROUS_LIMITS } from "../../helpers/databases.ts";

@@ -10,7 +10,7 @@ import { noObserver } from "../../../server/observability/observer.ts";
 import { createApp } from "../../../server/process/express-app.ts";
 import { openDatabase } from "../../../server/storage/database/database.ts";
 import { openStore } from "../../../server/storage/open-store.ts";
-import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../server/storage/webhooks/secret-encryption.ts";
 import type { RequestCase } from "../../conformance/cases/request-case.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";

@@ -7,7 +7,7 @@ import {
   recordAdminAction,
   verifyChain,
 } from "../../../server/operators/statements/audit-record.ts";
-import type { Db } from "../../../server/storage/database/tables.ts";
+import type { Db } from "../../../server/storage/database/db-types.ts";
 import { runCommand } from "../../helpers/admin-command.ts";
 import { createTestDatabase, useDatabase } from "../../helpers/databases.ts";
 import { engines } from "../../helpers/engine.ts";

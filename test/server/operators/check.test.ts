@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readLastCheck } from "../../../server/storage/backlog.ts";
-import type { Db } from "../../../server/storage/database/tables.ts";
+import type { Db } from "../../../server/storage/database/db-types.ts";
 import { transitionOriginal } from "../../../server/storage/payments/original-payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin-command.ts";
 import { useDatabase } from "../../helpers/databases.ts";

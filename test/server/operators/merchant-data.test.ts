@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { type EraseParts, eraseCustomer, eraseMerchant } from "../../../server/operators/erase-command.ts";
 import { getPayment } from "../../../server/storage/payments/payment-record.ts";
-import { emitResourceEvent } from "../../../server/storage/webhooks/events.ts";
+import { emitResourceEvent } from "../../../server/storage/webhooks/event-fan-out.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { collectOutput, runCommand } from "../../helpers/admin-command.ts";
 import { dumpDatabase, useDatabase } from "../../helpers/databases.ts";

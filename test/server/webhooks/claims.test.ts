@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
+import { recordPace } from "../../../server/storage/webhooks/record-attempts.ts";
 import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 

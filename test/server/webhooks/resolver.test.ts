@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { createResolver } from "../../../server/webhooks/resolver.ts";
+import { createResolver } from "../../../server/webhooks/dns-resolver.ts";
 import { startNameserver } from "../../helpers/network/nameserver.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";

@@ -14,6 +14,7 @@ import {
 import { DeliveryList } from "./deliveries.tsx";
 import { Inbox, newSecret } from "./inbox.tsx";
 
+/** The subscriptions, the inbox and all deliveries of the merchant. */
 export function Webhooks() {
   return (
     <section>

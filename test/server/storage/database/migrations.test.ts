@@ -8,8 +8,8 @@ import {
   sql,
 } from "kysely";
 import { describe, expect, test } from "vitest";
+import type { Db } from "../../../../server/storage/database/db-types.ts";
 import { MIGRATIONS } from "../../../../server/storage/database/migrations.ts";
-import type { Db } from "../../../../server/storage/database/tables.ts";
 import { createTestDatabase, laterMigrations, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { begin, runStatement } from "../../../helpers/postgres.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { openDatabase, openUnmigrated } from "../../../../server/storage/database/database.ts";
-import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
+import { isUnavailable } from "../../../../server/storage/database/database-errors.ts";
 import { createDataDir, createTestDatabase, dropDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { runServer } from "../../../helpers/server.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../../../server/storage/database/database.ts";
-import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
+import { isUnavailable } from "../../../../server/storage/database/database-errors.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { startSilentProxy } from "../../../helpers/network/silent-database-proxy.ts";
 import { begin } from "../../../helpers/postgres.ts";

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../../../../server/storage/database/database.ts";
-import type { Tables } from "../../../../server/storage/database/tables.ts";
-import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
+import type { Tables } from "../../../../server/storage/database/db-types.ts";
+import { recordAttempts } from "../../../../server/storage/webhooks/record-attempts.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { createDeployment, type Deployment } from "../../../helpers/deployment.ts";
 import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";

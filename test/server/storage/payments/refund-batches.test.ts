@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { noTimeLimit } from "../../../../server/domain/time-limit.ts";
 import { issueRefund as handleIssueRefund } from "../../../../server/http/issue-refund.ts";
-import type { Db } from "../../../../server/storage/database/tables.ts";
+import type { Db } from "../../../../server/storage/database/db-types.ts";
 import type { DebitRecord, NewRefund } from "../../../../server/storage/payments/payment-record.ts";
 import { createRefundQueue } from "../../../../server/storage/payments/refund-queue.ts";
 import { saveRefunds } from "../../../../server/storage/payments/save-refunds.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Db } from "../../../../server/storage/database/tables.ts";
+import type { Db } from "../../../../server/storage/database/db-types.ts";
 import {
   type NewPayment,
   transitionOriginal,

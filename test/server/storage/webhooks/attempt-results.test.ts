@@ -5,9 +5,9 @@ import {
   nextDelivery,
   type Outcome,
 } from "../../../../server/domain/delivery-outcome.ts";
-import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
-import type { Attempt } from "../../../../server/storage/webhooks/claims.ts";
+import type { Attempt } from "../../../../server/storage/webhooks/claim-deliveries.ts";
 import { redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
+import { recordAttempts } from "../../../../server/storage/webhooks/record-attempts.ts";
 import { endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";

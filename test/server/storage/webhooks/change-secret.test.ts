@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openStore } from "../../../../server/storage/open-store.ts";
-import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../../server/storage/webhooks/secret-encryption.ts";
 import {
   changeSecret,
   endSubscription,

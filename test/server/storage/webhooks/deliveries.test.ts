@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../../../server/domain/delivery-outcome.ts";
-import { type AttemptResult, recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
 import {
   type Attempt,
   type Claim,
   freeLeases,
   releaseClaim,
-} from "../../../../server/storage/webhooks/claims.ts";
+} from "../../../../server/storage/webhooks/claim-deliveries.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
+import { type AttemptResult, recordAttempts } from "../../../../server/storage/webhooks/record-attempts.ts";
 import { endSomeDeliveries, endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { emitResourceEvent } from "../../../../server/storage/webhooks/events.ts";
+import { emitResourceEvent } from "../../../../server/storage/webhooks/event-fan-out.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { NOW, newMerchant } from "../../../helpers/store-factories.ts";

@@ -1,9 +1,13 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Db } from "../../../../server/storage/database/tables.ts";
+import type { Db } from "../../../../server/storage/database/db-types.ts";
+import {
+  type OldRows,
+  type RemovedBatch,
+  removeOld,
+} from "../../../../server/storage/webhooks/delete-expired.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
-import { emitResourceEvent } from "../../../../server/storage/webhooks/events.ts";
-import { type OldRows, type RemovedBatch, removeOld } from "../../../../server/storage/webhooks/retention.ts";
+import { emitResourceEvent } from "../../../../server/storage/webhooks/event-fan-out.ts";
 import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {

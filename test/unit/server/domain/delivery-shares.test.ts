@@ -7,7 +7,7 @@ import {
   type ShareHolder,
   SLOW_MS,
   shareFairly,
-} from "../../../../server/domain/delivery-shares.ts";
+} from "../../../../server/domain/delivery-fairness.ts";
 
 const LIMITS = { total: 256, unproven: 128, perMerchant: 64, perSubscription: 16 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDeadline } from "../../../../server/http/deadline.ts";
+import { createDeadline } from "../../../../server/http/request-deadline.ts";
 import type { HttpResponse } from "../../../../server/http/request-locals.ts";
 
 test("a part of a request that has no time left is not begun", async () => {

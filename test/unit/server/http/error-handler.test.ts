@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { CrowdedError, FullError } from "../../../../server/async/bounded-queue.ts";
 import { ProblemError, unavailable } from "../../../../server/contract/problem.ts";
 import { handleErrors } from "../../../../server/http/error-handler.ts";
-import { isRefusedWrite, isUnavailable } from "../../../../server/storage/database/unavailable.ts";
+import { isRefusedWrite, isUnavailable } from "../../../../server/storage/database/database-errors.ts";
 import { serveLocally } from "../../../helpers/network/local-server.ts";
 
 test.each([

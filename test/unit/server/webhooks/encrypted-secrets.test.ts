@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../../server/storage/webhooks/secret-encryption.ts";
 
 const key = randomBytes(32);
 const olderKey = randomBytes(32);

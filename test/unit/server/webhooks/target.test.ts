@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { findTargetError, isAllowedAddress, type TargetPolicy } from "../../../../server/webhooks/target.ts";
+import {
+  findTargetError,
+  isAllowedAddress,
+  type TargetPolicy,
+} from "../../../../server/webhooks/target-policy.ts";
 
 const PRODUCTION: TargetPolicy = { allowLocal: false, allowPrivate: false };
 const SANDBOX: TargetPolicy = { allowLocal: true, allowPrivate: false };

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { MAX_TIMEOUTS, type Pace } from "../../domain/delivery-fairness.ts";
 import {
   CIRCUMSTANCES,
   type Circumstance,
@@ -7,9 +8,23 @@ import {
   nextDelivery,
   type Outcome,
 } from "../../domain/delivery-outcome.ts";
-import { MAX_TIMEOUTS, type Pace } from "../../domain/delivery-shares.ts";
-import type { Db, Values } from "../database/tables.ts";
-import type { Attempt, Claim } from "./claims.ts";
+import type { Db, Values } from "../database/db-types.ts";
+import type { Attempt, Claim } from "./claim-deliveries.ts";
+
+/**
+ * Writes the results of attempts and the next state of each delivery, by one statement, where the fence and the lease still hold:
+ * otherwise another server has the delivery, or will have it. A receiver that refuses all further deliveries ends its subscription;
+ * `endSomeDeliveries` ends those that wait for it, because there may be many.
+ *
+ * The commit does not wait for the disk: results that a crash of the database loses leave their deliveries claimed, and they
+ * are sent again when the lease has run out. A claim does wait, because a lost one could be sent twice at the same time.
+ * @returns the webhookIds of the results that were written
+ */
+export async function recordAttempts(db: Db, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
+  const { rows: results, ...next } = toResults(attempts);
+  const { rows } = await recordStatement({ rows: JSON.stringify(results), ...next }).execute(db);
+  return new Set(rows.map((row) => row.webhook_id));
+}
 
 export type AttemptResult = {
   /** Real time at which the attempt began. */
@@ -28,21 +43,6 @@ export type AttemptResult = {
 export type EndedAttempt = Claim &
   Pick<Attempt, "earlierAttempts"> &
   AttemptResult & { readonly endedAt: Date };
-
-/**
- * Writes the results of attempts and the next state of each delivery, by one statement, where the fence and the lease still hold:
- * otherwise another server has the delivery, or will have it. A receiver that refuses all further deliveries ends its subscription;
- * `endSomeDeliveries` ends those that wait for it, because there may be many.
- *
- * The commit does not wait for the disk: results that a crash of the database loses leave their deliveries claimed, and they
- * are sent again when the lease has run out. A claim does wait, because a lost one could be sent twice at the same time.
- * @returns the webhookIds of the results that were written
- */
-export async function recordAttempts(db: Db, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
-  const { rows: results, ...next } = toResults(attempts);
-  const { rows } = await recordStatement({ rows: JSON.stringify(results), ...next }).execute(db);
-  return new Set(rows.map((row) => row.webhook_id));
-}
 
 /**
  * The results of attempts as `json_to_recordset` reads them. What happened to a delivery during its attempt is known only to

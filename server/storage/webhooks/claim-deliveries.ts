@@ -1,7 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
-import type { ClaimLimit, InProgress } from "../../domain/delivery-shares.ts";
+import type { ClaimLimit, InProgress } from "../../domain/delivery-fairness.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import type { Db, Values } from "../database/tables.ts";
+import type { Db, Values } from "../database/db-types.ts";
+
+/**
+ * Claims due deliveries for the time of a lease (ms), within which the attempts must end. Servers that claim at the same time
+ * get different ones, because each skips the rows that another has locked.
+ */
+export async function claimDeliveries(db: Db, { claimLimits, now, leaseMs }: ClaimRequest) {
+  const limits = sql`unnest(${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
+        ${claimLimits.map(({ merchant }) => merchant)}::text[], ${claimLimits.map(({ limit }) => limit)}::integer[])`;
+  const { rows } = await claimStatement({ limits, now, leaseMs }).execute(db);
+  return rows.map(toAttempt);
+}
 
 /** How many deliveries of a subscription `s` are in progress, by a lookup in the index of these. */
 const COUNT_IN_PROGRESS: RawBuilder<number> = sql`select count(*)::integer from deliveries h
@@ -125,17 +136,6 @@ export type Attempt = Claim & {
 /** What to claim at a domain time (D30), and for how long. */
 export type ClaimRequest = { readonly claimLimits: readonly ClaimLimit[] } & ClaimTimes;
 type ClaimTimes = { readonly now: Date; readonly leaseMs: number };
-
-/**
- * Claims due deliveries for the time of a lease (ms), within which the attempts must end. Servers that claim at the same time
- * get different ones, because each skips the rows that another has locked.
- */
-export async function claimDeliveries(db: Db, { claimLimits, now, leaseMs }: ClaimRequest) {
-  const limits = sql`unnest(${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
-        ${claimLimits.map(({ merchant }) => merchant)}::text[], ${claimLimits.map(({ limit }) => limit)}::integer[])`;
-  const { rows } = await claimStatement({ limits, now, leaseMs }).execute(db);
-  return rows.map(toAttempt);
-}
 
 export type ClaimedRow = Omit<Attempt, "secretCiphertexts"> & {
   readonly secret: Uint8Array;

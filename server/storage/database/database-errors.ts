@@ -1,6 +1,19 @@
 import { setTimeout } from "node:timers/promises";
 import { FullError } from "../../async/bounded-queue.ts";
 
+/** Whether an error means that the database, or the row that is wanted, is unavailable, rather than that a statement is wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof FullError) return true;
+  const code = toCode(error);
+  return (
+    NETWORK_CODE.test(code) ||
+    UNAVAILABLE_CODES.includes(code) ||
+    (code.length === 5 && UNAVAILABLE_CLASSES.includes(code.slice(0, 2))) ||
+    DRIVER_MESSAGES.test(error.message)
+  );
+}
+
 /** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
 const CONFLICT_CLASS = "40";
 /**
@@ -38,19 +51,6 @@ const DRIVER_MESSAGES = new RegExp(
     "Cannot use a pool after calling end",
   ].join("|"),
 );
-
-/** Whether an error means that the database, or the row that is wanted, is unavailable, rather than that a statement is wrong. */
-export function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof FullError) return true;
-  const code = toCode(error);
-  return (
-    NETWORK_CODE.test(code) ||
-    UNAVAILABLE_CODES.includes(code) ||
-    (code.length === 5 && UNAVAILABLE_CLASSES.includes(code.slice(0, 2))) ||
-    DRIVER_MESSAGES.test(error.message)
-  );
-}
 
 /** Whether nothing was stored because of concurrent transactions, so that a retry may succeed at once. */
 function isConflict(error: unknown): boolean {

@@ -1,12 +1,6 @@
 import type { Socket } from "node:net";
 import { type buildConnector, errors } from "undici";
 
-/** Of a head. A larger one must not reach undici, which makes an error for each further line, and nothing else meanwhile. */
-const MAX_HEAD_BYTES = 16 * 1_024;
-/** Of all that comes before the body, such as interim responses; several chunks may arrive before the parser has read a head. */
-const MAX_BYTES = 256 * 1_024;
-const MAX_INTERIM = 16;
-
 /**
  * Connects as `connector` does, and removes from each response what HTTP allows and undici's parser refuses: interim responses
  * before the final one (RFC 9110, 15.2), and a length that is repeated or that chunks make void (RFC 9112, 6.3).
@@ -30,6 +24,12 @@ export function readResponseHeads(connector: buildConnector.connector): {
       }),
   };
 }
+
+/** Of a head. A larger one must not reach undici, which makes an error for each further line, and nothing else meanwhile. */
+const MAX_HEAD_BYTES = 16 * 1_024;
+/** Of all that comes before the body, such as interim responses; several chunks may arrive before the parser has read a head. */
+const MAX_BYTES = 256 * 1_024;
+const MAX_INTERIM = 16;
 
 /** Changes the bytes between the socket and its readers, because a stream between them would cost more than a delivery. */
 function rewriteHeads(socket: Socket) {

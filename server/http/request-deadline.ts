@@ -2,12 +2,6 @@ import { unavailable } from "../contract/problem.ts";
 import { noTimeLimit, type TimeLimit } from "../domain/time-limit.ts";
 import type { HttpResponse } from "./request-locals.ts";
 
-/** Runs a part of a request that waits. Throws `UNAVAILABLE` when all such parts take too long in total. */
-export type Deadline = <Result>(
-  response: HttpResponse,
-  work: (timeLimit: TimeLimit) => Promise<Result>,
-) => Promise<Result>;
-
 /**
  * Bounds how long a request waits, so that every request gets its response in time. Work that is in progress at the deadline
  * is not undone: as after every 503, it may still succeed, and a repeated request shows whether it did.
@@ -37,6 +31,12 @@ export function createDeadline(limitMs: number): Deadline {
     }
   };
 }
+
+/** Runs a part of a request that waits. Throws `UNAVAILABLE` when all such parts take too long in total. */
+export type Deadline = <Result>(
+  response: HttpResponse,
+  work: (timeLimit: TimeLimit) => Promise<Result>,
+) => Promise<Result>;
 
 /** Sets no limit on how long a request waits. */
 export const noDeadline: Deadline = (_response, work) => work(noTimeLimit);

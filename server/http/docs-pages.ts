@@ -3,15 +3,7 @@ import { fileURLToPath } from "node:url";
 import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import Negotiator from "negotiator";
 import { readGenerated } from "../../openapi/document/read-generated.ts";
-import { refuseMethod } from "./probes.ts";
-
-const DIST = fileURLToPath(new URL("../../docs/dist/", import.meta.url));
-
-/** The contract, also as OpenAPI 3.0 for tools that do not read 3.1. */
-const CONTRACTS = ["openapi.json", "openapi.yaml", "openapi-3.0.json", "openapi-3.0.yaml"] as const;
-
-/** Adapts the contract to the caller of a request, as a sandbox does. */
-export type AdaptText = (text: string, request: Request) => string;
+import { refuseMethod } from "./health-probes.ts";
 
 /** Serves what people and generators read: the docs, and the contract as JSON and YAML. */
 export async function createPages({ serveDocs }: { serveDocs: boolean }, adapt?: AdaptText): Promise<Router> {
@@ -31,6 +23,14 @@ export async function createPages({ serveDocs }: { serveDocs: boolean }, adapt?:
   if (serveDocs) await addDocs(router);
   return router;
 }
+
+const DIST = fileURLToPath(new URL("../../docs/dist/", import.meta.url));
+
+/** The contract, also as OpenAPI 3.0 for tools that do not read 3.1. */
+const CONTRACTS = ["openapi.json", "openapi.yaml", "openapi-3.0.json", "openapi-3.0.yaml"] as const;
+
+/** Adapts the contract to the caller of a request, as a sandbox does. */
+export type AdaptText = (text: string, request: Request) => string;
 
 async function addDocs(router: Router): Promise<void> {
   // A browser that opens the server's address gets the docs; programs get a 404. Not a route: Express would respond to OPTIONS

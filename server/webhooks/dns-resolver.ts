@@ -5,59 +5,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import pLimit, { type LimitFunction } from "p-limit";
 import pTimeout from "p-timeout";
 
-export type ResolverOptions = {
-  /** Nameservers as `address` or `address:port`; those of the system when undefined. */
-  readonly nameservers?: readonly string[] | undefined;
-  /** Milliseconds for a lookup, its wait for others of the same merchant included. */
-  readonly timeoutMs?: number;
-  /** The file that names addresses of the local network. */
-  readonly hostsFile?: string;
-};
-
-export type NameResolver = {
-  /**
-   * Resolves with all addresses of a name, IPv4 first.
-   * @throws UnresolvedNameError
-   */
-  resolve(hostname: string, merchant: string): Promise<readonly LookupAddress[]>;
-  /** Ends the lookups under way, which reject, and starts no others. */
-  close(): void;
-};
-
-/** A host name has no address, or the nameserver did not respond in time. */
-export class UnresolvedNameError extends Error {
-  override readonly name = "UnresolvedNameError";
-  readonly timedOut: boolean;
-
-  constructor({ timedOut }: { timedOut: boolean }) {
-    super(timedOut ? "the host name was not resolved in time" : "the host name does not resolve");
-    this.timedOut = timedOut;
-  }
-}
-
-const TIMEOUT_MS = 5_000;
-/** Milliseconds that a nameserver has to respond before the query is repeated; the second time it has twice as long. */
-const TRY_MS = 1_500;
-const TRIES = 3;
-/** Milliseconds to wait for the other family of addresses: longer for IPv4, because many machines can't reach IPv6. */
-const OTHER_FAMILY_MS = { 4: 50, 6: 500 } as const;
-/** A lookup with less time left than this, in milliseconds, is not begun. */
-const LEAST_MS = 20;
-
-/** Lookups of one merchant at the same time; the others wait. */
-const PER_MERCHANT = 16;
-
-/** Milliseconds for which a failed lookup is remembered: less than the first step of the retries, which look it up again. */
-const FAILURE_MS = 3_000;
-
-/** How long the hosts file is used before it is read again, in milliseconds. */
-const HOSTS_MS = 5_000;
-
-const LOOPBACK: readonly LookupAddress[] = [
-  { address: "127.0.0.1", family: 4 },
-  { address: "::1", family: 6 },
-];
-
 /**
  * Looks names up with c-ares, which needs no thread. `dns.lookup` would hold one of the few threads of this process until
  * the nameserver responds, and the names of one merchant could thus stop every other lookup, those for the database and for
@@ -135,6 +82,59 @@ export function createResolver(options: ResolverOptions = {}): NameResolver {
     },
   };
 }
+
+export type ResolverOptions = {
+  /** Nameservers as `address` or `address:port`; those of the system when undefined. */
+  readonly nameservers?: readonly string[] | undefined;
+  /** Milliseconds for a lookup, its wait for others of the same merchant included. */
+  readonly timeoutMs?: number;
+  /** The file that names addresses of the local network. */
+  readonly hostsFile?: string;
+};
+
+export type NameResolver = {
+  /**
+   * Resolves with all addresses of a name, IPv4 first.
+   * @throws UnresolvedNameError
+   */
+  resolve(hostname: string, merchant: string): Promise<readonly LookupAddress[]>;
+  /** Ends the lookups under way, which reject, and starts no others. */
+  close(): void;
+};
+
+/** A host name has no address, or the nameserver did not respond in time. */
+export class UnresolvedNameError extends Error {
+  override readonly name = "UnresolvedNameError";
+  readonly timedOut: boolean;
+
+  constructor({ timedOut }: { timedOut: boolean }) {
+    super(timedOut ? "the host name was not resolved in time" : "the host name does not resolve");
+    this.timedOut = timedOut;
+  }
+}
+
+const TIMEOUT_MS = 5_000;
+/** Milliseconds that a nameserver has to respond before the query is repeated; the second time it has twice as long. */
+const TRY_MS = 1_500;
+const TRIES = 3;
+/** Milliseconds to wait for the other family of addresses: longer for IPv4, because many machines can't reach IPv6. */
+const OTHER_FAMILY_MS = { 4: 50, 6: 500 } as const;
+/** A lookup with less time left than this, in milliseconds, is not begun. */
+const LEAST_MS = 20;
+
+/** Lookups of one merchant at the same time; the others wait. */
+const PER_MERCHANT = 16;
+
+/** Milliseconds for which a failed lookup is remembered: less than the first step of the retries, which look it up again. */
+const FAILURE_MS = 3_000;
+
+/** How long the hosts file is used before it is read again, in milliseconds. */
+const HOSTS_MS = 5_000;
+
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
 
 /** Asks for the addresses of both families, and waits for the second response only for a moment (RFC 8305, section 3). */
 async function queryBoth(resolver: Resolver, name: string): Promise<readonly LookupAddress[]> {

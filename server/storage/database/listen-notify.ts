@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type pg from "pg";
 import { createSocket } from "../../async/shared-dns-lookup.ts";
-import { clientWith } from "./passwords.ts";
-import type { PoolOptions } from "./pool.ts";
+import { clientWith } from "./changing-password.ts";
+import type { PoolOptions } from "./connection-pool.ts";
 
 /**
  * Notifies all servers when the transaction commits. Any role can fill the queue of notifications, and a commit with one would fail

@@ -2,22 +2,6 @@ import type { LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The targets to which a server delivers, besides public `https` ones (D24). */
-export type TargetPolicy = {
-  /** The sandbox: `http`, and this machine itself. */
-  allowLocal: boolean;
-  /** `WEBHOOK_ALLOW_PRIVATE`: private networks, all of them or only by names and `http`; never link-local or metadata addresses. */
-  allowPrivate: boolean | "names and http";
-};
-
-const PRIVATE_RANGES = ["private", "uniqueLocal", "carrierGradeNat"];
-
-/** All public IPv6 addresses lie in 2000::/3; the library also counts unassigned ones as public. */
-const PUBLIC_IPV6 = ipaddr.parseCIDR("2000::/3");
-
-/** Addresses, not link-local, from which machines of a cloud read their own credentials and settings. */
-const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"];
-
 /**
  * Describes why nothing is sent to a URL: its scheme, its port or a literal address in it; undefined when deliveries may go
  * there. The contract's pattern says how a merchant may write one, and names are resolved and checked at each connect.
@@ -38,6 +22,22 @@ export function findTargetError(text: string, policy: TargetPolicy): string | un
   if (!isPrivate || !policy.allowLocal) return error;
   return `${error}${policy.allowPrivate ? "; with http:// the sandbox delivers there" : FORBIDDEN_BY_SETTING}`;
 }
+
+/** The targets to which a server delivers, besides public `https` ones (D24). */
+export type TargetPolicy = {
+  /** The sandbox: `http`, and this machine itself. */
+  allowLocal: boolean;
+  /** `WEBHOOK_ALLOW_PRIVATE`: private networks, all of them or only by names and `http`; never link-local or metadata addresses. */
+  allowPrivate: boolean | "names and http";
+};
+
+const PRIVATE_RANGES = ["private", "uniqueLocal", "carrierGradeNat"];
+
+/** All public IPv6 addresses lie in 2000::/3; the library also counts unassigned ones as public. */
+const PUBLIC_IPV6 = ipaddr.parseCIDR("2000::/3");
+
+/** Addresses, not link-local, from which machines of a cloud read their own credentials and settings. */
+const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"];
 
 /** Only a sandbox can be set to allow private addresses. */
 const FORBIDDEN_BY_SETTING = "; WEBHOOK_ALLOW_PRIVATE=false forbids private ones";

@@ -4,6 +4,18 @@ import { ProblemError } from "../contract/problem.ts";
 import { noSideServer, type SideServer, startSideServer } from "../observability/second-port.ts";
 import { sendJson } from "./send-response.ts";
 
+/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or can't serve them. */
+export function createProbes(options: ProbeOptions): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  router.get(["/healthz", "/readyz"], async (request, response) => {
+    const { code, body } = (await probe(request.path, options)) ?? { code: 404, body: {} };
+    response.status(code);
+    sendJson(response, "application/json", body);
+  });
+  router.all(["/healthz", "/readyz"], refuseMethod);
+  return router;
+}
+
 /** How long a readiness probe waits, in milliseconds: less than the timeout of those that send probes. */
 const READY_LIMIT_MS = 3_000;
 
@@ -30,18 +42,6 @@ async function isReady({ readinessChecks, isDraining }: ProbeOptions): Promise<b
   } catch {
     return false;
   }
-}
-
-/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or can't serve them. */
-export function createProbes(options: ProbeOptions): Router {
-  const router = express.Router({ caseSensitive: true, strict: true });
-  router.get(["/healthz", "/readyz"], async (request, response) => {
-    const { code, body } = (await probe(request.path, options)) ?? { code: 404, body: {} };
-    response.status(code);
-    sendJson(response, "application/json", body);
-  });
-  router.all(["/healthz", "/readyz"], refuseMethod);
-  return router;
 }
 
 /** For pages and probes, which allow only reading. */

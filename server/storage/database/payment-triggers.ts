@@ -1,6 +1,6 @@
 import { sql } from "kysely";
+import type { Db } from "./db-types.ts";
 import { StoreStartError } from "./start-error.ts";
-import type { Db } from "./tables.ts";
 
 /*
  * A part of the first migration: which columns of a payment or a refund occur together, and what a constraint can't say, because it

@@ -1,10 +1,5 @@
 import pg from "pg";
 
-/** Finds the password of a role, which may change while servers run; the driver asks for it when it connects. */
-export type FindPassword = () => Promise<string>;
-
-const TIMEOUT_MS = 1_500;
-
 /**
  * The password of a file with one or two addresses: while one password replaces another, it has both, and the one that was accepted
  * last is tried first.
@@ -27,6 +22,11 @@ export function findPasswordIn(readUrls: () => readonly string[]): FindPassword 
     return accepted;
   };
 }
+
+/** Finds the password of a role, which may change while servers run; the driver asks for it when it connects. */
+export type FindPassword = () => Promise<string>;
+
+const TIMEOUT_MS = 1_500;
 
 function passwordOf(url = ""): string {
   return new pg.Client({ connectionString: url }).password ?? "";

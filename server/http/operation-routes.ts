@@ -13,23 +13,10 @@ import { ProblemError, unavailable, type Violation } from "../contract/problem.t
 import { createRequestValidator, type RequestValidator } from "../contract/validate-request.ts";
 import { EVENT_STREAM } from "../contract/validate-response.ts";
 import type { TimeLimit } from "../domain/time-limit.ts";
-import { allowAbsentBody, readBody, requireJson } from "./body.ts";
+import { allowAbsentBody, readBody, requireJson } from "./read-body.ts";
 import { type ErrorMiddleware, type Middleware, type RequestLocals, toIdentity } from "./request-locals.ts";
 import { type AccessOptions, requireAccess } from "./require-access.ts";
 import { type AnyResponse, requireAcceptance, sendResponse } from "./send-response.ts";
-
-/** Finds what schemas can't express, in any JSON value. `known` are the pointers that have a violation already. */
-export type BodyCheck = (body: unknown, known: ReadonlySet<string>) => Violation[];
-
-export type ApiOptions<Ids extends OperationId> = AccessOptions & {
-  document: ContractDocument;
-  handlers: HandlersOf<Ids>;
-  bodyChecks: Partial<Record<Ids, BodyCheck>>;
-  /** Whether a query parameter that the contract does not know is ignored rather than refused. */
-  ignoreUnknownQuery: boolean;
-  isDraining: () => boolean;
-  bodyTimeoutMs: number;
-};
 
 /**
  * Serves every operation of the contract. Requests are checked in the order of D08: the first error ends a request.
@@ -45,6 +32,19 @@ export function serveApi<Ids extends OperationId>(app: Express, options: ApiOpti
   }
   return () => validator.warmUp(app);
 }
+
+/** Finds what schemas can't express, in any JSON value. `known` are the pointers that have a violation already. */
+export type BodyCheck = (body: unknown, known: ReadonlySet<string>) => Violation[];
+
+export type ApiOptions<Ids extends OperationId> = AccessOptions & {
+  document: ContractDocument;
+  handlers: HandlersOf<Ids>;
+  bodyChecks: Partial<Record<Ids, BodyCheck>>;
+  /** Whether a query parameter that the contract does not know is ignored rather than refused. */
+  ignoreUnknownQuery: boolean;
+  isDraining: () => boolean;
+  bodyTimeoutMs: number;
+};
 
 function requireMethod(methods: readonly string[]): RequestHandler {
   const Allow = methods.join(", ");

@@ -4,28 +4,12 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { ADMIN_COMMAND, ConfigError } from "../../config/environment.ts";
 import { IN_MEMORY } from "../../config/store-settings.ts";
-import type { Db } from "../database/tables.ts";
+import type { Db } from "../database/db-types.ts";
 
-/** The form of a stored secret: this version (1 byte), the id of its key (4), nonce (12), tag (16), ciphertext. */
-const VERSION = 3;
-const [ID_AT, NONCE_AT, TAG_AT, CIPHERTEXT_AT] = [1, 5, 17, 33];
-const KEY_BYTES = 32;
-const ALGORITHM = "aes-256-gcm";
-
-/** Encrypts merchants' secrets for storage (D29). A secret is bound to its merchant: in another merchant's row it can't be decrypted. */
-export type EncryptionKeys = {
-  /** Rejects when there is no key. */
-  encrypt(merchant: string, plaintext: string): Promise<Buffer>;
-  /**
-   * Reads what `encrypt` wrote for this merchant. Rejects when none of the keys encrypted it, or it was changed or belongs to
-   * another merchant; the message reveals nothing about the secret.
-   */
-  decrypt(merchant: string, stored: Uint8Array): Promise<string>;
-  /** Whether the first key encrypted a stored secret. */
-  isCurrent(stored: Uint8Array): boolean;
-};
-
-/** @param keys of 32 bytes; the first one encrypts, the others only decrypt */
+/**
+ * Encrypts and decrypts secrets with AES-256-GCM.
+ * @param keys of 32 bytes; the first one encrypts, the others only decrypt
+ */
 export function createEncryptionKeys(keys: readonly Buffer[]): EncryptionKeys {
   const known = keys.map((key) => ({ id: toId(key), key: createSecretKey(key) }));
   const [first] = known;
@@ -52,6 +36,25 @@ export function createEncryptionKeys(keys: readonly Buffer[]): EncryptionKeys {
       stored[0] === VERSION && (first?.id.equals(stored.subarray(ID_AT, NONCE_AT)) ?? false),
   };
 }
+
+/** Encrypts merchants' secrets for storage (D29). A secret is bound to its merchant: in another merchant's row it can't be decrypted. */
+export type EncryptionKeys = {
+  /** Rejects when there is no key. */
+  encrypt(merchant: string, plaintext: string): Promise<Buffer>;
+  /**
+   * Reads what `encrypt` wrote for this merchant. Rejects when none of the keys encrypted it, or it was changed or belongs to
+   * another merchant; the message reveals nothing about the secret.
+   */
+  decrypt(merchant: string, stored: Uint8Array): Promise<string>;
+  /** Whether the first key encrypted a stored secret. */
+  isCurrent(stored: Uint8Array): boolean;
+};
+
+/** The form of a stored secret: this version (1 byte), the id of its key (4), nonce (12), tag (16), ciphertext. */
+const VERSION = 3;
+const [ID_AT, NONCE_AT, TAG_AT, CIPHERTEXT_AT] = [1, 5, 17, 33];
+const KEY_BYTES = 32;
+const ALGORITHM = "aes-256-gcm";
 
 function toContext(merchant: string): Buffer {
   return Buffer.concat([Buffer.of(VERSION), Buffer.from(merchant, "utf8")]);

@@ -5,26 +5,6 @@ import { invalidRequestError, ProblemError } from "../contract/problem.ts";
 import { type NumberLiteral, scanJson } from "../contract/scan-json.ts";
 import type { HttpResponse, Middleware } from "./request-locals.ts";
 
-const MAX_BODY_BYTES = 64 * 1024;
-
-/** Requires that a body is declared as plain JSON in UTF-8 (D15); else 415. */
-export const requireJson: Middleware = (request, _response, next) => {
-  if (request.headers["content-encoding"] !== undefined || !isUtf8Json(request.headers["content-type"]))
-    throw new ProblemError("UNSUPPORTED_MEDIA_TYPE");
-  next();
-};
-
-function isUtf8Json(header: string | undefined): boolean {
-  if (header === "application/json") return true; // nearly every request
-  // The library reads only the first charset, and other servers only the last one.
-  if (!header || (header.match(/;\s*charset\s*=/gi) ?? []).length > 1) return false;
-  const { type, parameters } = parseContentType(header);
-  const charset = parameters.charset ?? "utf-8";
-  return type.toLowerCase() === "application/json" && charset.toLowerCase() === "utf-8";
-}
-
-const readBytes = express.raw({ limit: MAX_BODY_BYTES, inflate: false, type: () => true });
-
 /** Reads and parses the body. Throws `REQUEST_TIMEOUT` when it is not complete within the given milliseconds. */
 export function readBody(timeoutMs: number): Middleware {
   return (request, response, next) => {
@@ -54,6 +34,26 @@ export function readBody(timeoutMs: number): Middleware {
     else readBytes(request, response, settle);
   };
 }
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** Requires that a body is declared as plain JSON in UTF-8 (D15); else 415. */
+export const requireJson: Middleware = (request, _response, next) => {
+  if (request.headers["content-encoding"] !== undefined || !isUtf8Json(request.headers["content-type"]))
+    throw new ProblemError("UNSUPPORTED_MEDIA_TYPE");
+  next();
+};
+
+function isUtf8Json(header: string | undefined): boolean {
+  if (header === "application/json") return true; // nearly every request
+  // The library reads only the first charset, and other servers only the last one.
+  if (!header || (header.match(/;\s*charset\s*=/gi) ?? []).length > 1) return false;
+  const { type, parameters } = parseContentType(header);
+  const charset = parameters.charset ?? "utf-8";
+  return type.toLowerCase() === "application/json" && charset.toLowerCase() === "utf-8";
+}
+
+const readBytes = express.raw({ limit: MAX_BODY_BYTES, inflate: false, type: () => true });
 
 /** Replaces the bytes of the body by its value; returns the problem with it, if any. */
 function takeBody(request: Request, { locals }: HttpResponse): unknown {
@@ -96,7 +96,8 @@ function describeSyntaxError(text: string, message: string): string {
 
 /** The number of the unexpected character, which Node doesn't say: the shortest beginning of the text that has one ends with it. */
 function findToken(text: string): number {
-  let [before, until] = [0, text.length];
+  let before = 0;
+  let until = text.length;
   while (until - before > 1) {
     const middle = Math.floor((before + until) / 2);
     if (hasToken(text.slice(0, middle))) until = middle;

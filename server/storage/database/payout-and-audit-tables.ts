@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /*
- * Functions that run with the owner's rights: they take turns, publish payouts, hold refunds after a restore, and record what
- * operators change. Other roles may call them, and have no right to write these tables themselves.
+ * The second migration: the payout feed, and the record of what operators change. Its functions run with the owner's rights; other
+ * roles may call them, and have no right to write these tables themselves.
  */
 
 /** Only the owner can lock these rows. Every role could lock the number of an advisory lock, and so stop all servers. */
@@ -153,7 +153,7 @@ const guards = FUNCTIONS.flatMap((name) => [
   `do $$ begin execute format('alter function ${name} set search_path = %I, pg_temp', current_schema()); end $$`,
 ]);
 
-export const feedAndRecord = {
+export const payoutAndAuditTables = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const statement of [...turns, ...feed, ...record, ...guards]) await sql.raw(statement).execute(db);
   },

@@ -9,10 +9,37 @@ import {
 } from "../../domain/event-payloads.ts";
 import { createEventId } from "../../domain/ids.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
-import { notify } from "../database/notifications.ts";
-import type { Db } from "../database/tables.ts";
-import { waitForTurn } from "../database/turns.ts";
+import type { Db } from "../database/db-types.ts";
+import { notify } from "../database/listen-notify.ts";
+import { waitForTurn } from "../database/turn-locks.ts";
 import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
+
+/** Writes events of a merchant and one delivery for each live subscription that matches (D20), and notifies the servers. */
+export async function insertEvents(db: Db, merchant: string, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const ids = events.map(createEventId);
+  const types = events.map(({ type }) => type);
+  const times = events.map(({ occurredAt }) => occurredAt.toISOString());
+  await sql`
+    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, trace)
+    select event_id, ${merchant}, type, resource_id, sequence, occurred_at, payload, trace::jsonb from unnest(
+      ${ids}::text[],
+      ${types}::text[],
+      ${events.map((event) => event.resourceId)}::text[],
+      ${events.map((event) => event.sequence)}::integer[],
+      ${times}::timestamptz[],
+      ${events.map((event) => event.payload)}::text[],
+      ${events.map(({ trace }) => (trace ? JSON.stringify(trace) : null))}::text[]
+    ) as source (event_id, type, resource_id, sequence, occurred_at, payload, trace)`.execute(db);
+  const { numAffectedRows } = await sql`
+    insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+    select ${newWebhookId}, e.event_id, s.merchant, s.subscription_key, e.occurred_at
+    from unnest(
+      ${ids}::text[], ${types}::text[], ${types.map(categoryOf)}::text[], ${times}::timestamptz[]
+    ) as e (event_id, type, category, occurred_at)
+    join subscriptions s on s.merchant = ${merchant} and ${isSubscribed}`.execute(db);
+  if (numAffectedRows !== 0n) await sql`select ${notify(DELIVERIES_CHANNEL, merchant)}`.execute(db);
+}
 
 /** An event to be written in the transaction that changes the status (D20). */
 export type NewEvent = EventMessage<string> & {
@@ -52,33 +79,6 @@ export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown
     ), notified as (
       select ${notify(DELIVERIES_CHANNEL, sql`merchant`)} from (select distinct merchant from delivery) as written
     )`;
-}
-
-/** Writes events of a merchant and one delivery for each live subscription that matches (D20), and notifies the servers. */
-export async function insertEvents(db: Db, merchant: string, events: readonly NewEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  const ids = events.map(createEventId);
-  const types = events.map(({ type }) => type);
-  const times = events.map(({ occurredAt }) => occurredAt.toISOString());
-  await sql`
-    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, trace)
-    select event_id, ${merchant}, type, resource_id, sequence, occurred_at, payload, trace::jsonb from unnest(
-      ${ids}::text[],
-      ${types}::text[],
-      ${events.map((event) => event.resourceId)}::text[],
-      ${events.map((event) => event.sequence)}::integer[],
-      ${times}::timestamptz[],
-      ${events.map((event) => event.payload)}::text[],
-      ${events.map(({ trace }) => (trace ? JSON.stringify(trace) : null))}::text[]
-    ) as source (event_id, type, resource_id, sequence, occurred_at, payload, trace)`.execute(db);
-  const { numAffectedRows } = await sql`
-    insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
-    select ${newWebhookId}, e.event_id, s.merchant, s.subscription_key, e.occurred_at
-    from unnest(
-      ${ids}::text[], ${types}::text[], ${types.map(categoryOf)}::text[], ${times}::timestamptz[]
-    ) as e (event_id, type, category, occurred_at)
-    join subscriptions s on s.merchant = ${merchant} and ${isSubscribed}`.execute(db);
-  if (numAffectedRows !== 0n) await sql`select ${notify(DELIVERIES_CHANNEL, merchant)}`.execute(db);
 }
 
 type Resource = { readonly merchant: string; readonly resourceId: string };

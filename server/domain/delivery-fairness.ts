@@ -1,3 +1,36 @@
+/**
+ * The fair share of each subscription: how many of its deliveries to claim. They are dealt out one by one, to one merchant
+ * after the other, until none may have more. Of the subscriptions of a merchant those with the fewest timeouts come first,
+ * then those that were given first.
+ * @param mostHere how many deliveries may be in progress at this server, whatever the limits allow
+ */
+export function shareFairly(
+  due: readonly ShareHolder[],
+  inProgress: readonly InProgressHere[],
+  limits: Limits,
+  mostHere = Number.POSITIVE_INFINITY,
+): ClaimLimit[] {
+  const counts = new DeliveryCounts(limits, mostHere);
+  for (const { count, here, ...holder } of inProgress) counts.add(holder, count, here);
+  const shares = new Map<ShareHolder, number>();
+  const sorted = due.toSorted((a, b) => (a.timeouts ?? 0) - (b.timeouts ?? 0));
+  let lists = [...Map.groupBy(sorted, ({ merchant }) => merchant).values()];
+  while (lists.length > 0) {
+    lists = lists.filter((list) => {
+      // A subscription that can't get one more delivery now can't get one later in this loop either, because nothing is
+      // freed meanwhile.
+      while (list[0] && !counts.hasRoom(list[0])) list.shift();
+      const holder = list.shift();
+      if (!holder) return false;
+      counts.add(holder, 1, 1);
+      shares.set(holder, (shares.get(holder) ?? 0) + 1);
+      list.push(holder);
+      return true;
+    });
+  }
+  return [...shares].map(([{ subscriptionKey, merchant }, limit]) => ({ subscriptionKey, merchant, limit }));
+}
+
 /** How many deliveries may be in progress at once: claimed by a server, and perhaps under way. */
 export type Limits = {
   /** At one server, so that more servers deliver more. */
@@ -68,39 +101,6 @@ export function nextTimeouts(timeouts: number | null, pace: Pace): number {
 export function slotsOf(timeouts: number | null, { perSubscription }: Limits): number {
   if (timeouts === 0) return perSubscription;
   return Math.min(perSubscription, timeouts !== null && timeouts >= MAX_TIMEOUTS ? 1 : ON_TRIAL);
-}
-
-/**
- * The fair share of each subscription: how many of its deliveries to claim. They are dealt out one by one, to one merchant
- * after the other, until none may have more. Of the subscriptions of a merchant those with the fewest timeouts come first,
- * then those that were given first.
- * @param mostHere how many deliveries may be in progress at this server, whatever the limits allow
- */
-export function shareFairly(
-  due: readonly ShareHolder[],
-  inProgress: readonly InProgressHere[],
-  limits: Limits,
-  mostHere = Number.POSITIVE_INFINITY,
-): ClaimLimit[] {
-  const counts = new DeliveryCounts(limits, mostHere);
-  for (const { count, here, ...holder } of inProgress) counts.add(holder, count, here);
-  const shares = new Map<ShareHolder, number>();
-  const sorted = due.toSorted((a, b) => (a.timeouts ?? 0) - (b.timeouts ?? 0));
-  let lists = [...Map.groupBy(sorted, ({ merchant }) => merchant).values()];
-  while (lists.length > 0) {
-    lists = lists.filter((list) => {
-      // A subscription that can't get one more delivery now can't get one later in this loop either, because nothing is
-      // freed meanwhile.
-      while (list[0] && !counts.hasRoom(list[0])) list.shift();
-      const holder = list.shift();
-      if (!holder) return false;
-      counts.add(holder, 1, 1);
-      shares.set(holder, (shares.get(holder) ?? 0) + 1);
-      list.push(holder);
-      return true;
-    });
-  }
-  return [...shares].map(([{ subscriptionKey, merchant }, limit]) => ({ subscriptionKey, merchant, limit }));
 }
 
 class DeliveryCounts {

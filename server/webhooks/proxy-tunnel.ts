@@ -4,21 +4,6 @@ import { request as requestSecure } from "node:https";
 import type { Socket } from "node:net";
 import { buildConnector } from "undici";
 
-/** The operator's proxy gave no connection to the receiver. */
-export class ProxyError extends Error {
-  override readonly name = "ProxyError";
-}
-
-export type TunnelOptions = {
-  readonly proxy: URL;
-  /** Resolves a host name to addresses that deliveries may go to; rejects otherwise. */
-  readonly vet: (hostname: string) => Promise<readonly LookupAddress[]>;
-  /** For the connection to the receiver, inside the tunnel. */
-  readonly tls: buildConnector.BuildOptions;
-  /** Milliseconds until there is a tunnel. */
-  readonly timeoutMs: number;
-};
-
 /**
  * Connects to receivers through a proxy. The proxy is given an address that was resolved and vetted here, never a name, which it
  * would resolve by itself, perhaps to an address inside its own network (D24).
@@ -55,6 +40,21 @@ export function createTunnelConnector({
     );
   };
 }
+
+/** The operator's proxy gave no connection to the receiver. */
+export class ProxyError extends Error {
+  override readonly name = "ProxyError";
+}
+
+export type TunnelOptions = {
+  readonly proxy: URL;
+  /** Resolves a host name to addresses that deliveries may go to; rejects otherwise. */
+  readonly vet: (hostname: string) => Promise<readonly LookupAddress[]>;
+  /** For the connection to the receiver, inside the tunnel. */
+  readonly tls: buildConnector.BuildOptions;
+  /** Milliseconds until there is a tunnel. */
+  readonly timeoutMs: number;
+};
 
 function toTarget({ address, family }: LookupAddress, port: string): string {
   return `${family === 6 ? `[${address}]` : address}:${port}`;

@@ -3,39 +3,9 @@ import type { PostgresPool } from "kysely";
 import pg from "pg";
 import { createSocket } from "../../async/shared-dns-lookup.ts";
 import { ConfigError } from "../../config/environment.ts";
-import { clientWith, type FindPassword } from "./passwords.ts";
+import { clientWith, type FindPassword } from "./changing-password.ts";
+import { isReadOnly, isSilence } from "./database-errors.ts";
 import { FEW_CONNECTIONS, StoreStartError } from "./start-error.ts";
-import { isReadOnly, isSilence } from "./unavailable.ts";
-
-export type PoolOptions = {
-  readonly size?: number;
-  /** Milliseconds to wait for a connection, whether all are in use or none can be opened. */
-  readonly connectMs?: number;
-  /** Milliseconds that a statement may take, including its wait for locks; no limit when absent. */
-  readonly statementMs?: number | undefined;
-  /** Statements that each connection makes first, besides those that all need. */
-  readonly settings?: string | undefined;
-  /** Where the password may change; undefined: it is that of the address. */
-  readonly findPassword?: FindPassword | undefined;
-  readonly maxUses?: number | undefined;
-  /** Called when an idle connection breaks. */
-  readonly onConnectionError?: ((error: Error) => void) | undefined;
-};
-
-export type Pool = pg.Pool & {
-  /** Ends even when the database does not respond, and may be called again. */
-  close(): Promise<void>;
-  /** Cuts every connection; the statements under way fail at once, and later ones connect anew. */
-  cut(): void;
-};
-
-const DEFAULTS = { size: 20, connectMs: 4_000, settings: "" };
-/** PostgreSQL ends a statement that takes too long. If it has not done so this much later, it does not respond. */
-const SILENCE_MS = 1_000;
-/** An idle transaction belongs to a process that was paused, and may hold locks for which others wait. */
-const IDLE_IN_TRANSACTION_MS = 10_000;
-/** How long the connections have to end cleanly before they are cut. */
-const CLOSE_MS = 800;
 
 /**
  * A pool of connections to a PostgreSQL server. It returns bigint columns as numbers, as the embedded store does:
@@ -80,6 +50,36 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool
   };
   return Object.assign(pool, { close: () => (closing ??= close()), cut });
 }
+
+export type PoolOptions = {
+  readonly size?: number;
+  /** Milliseconds to wait for a connection, whether all are in use or none can be opened. */
+  readonly connectMs?: number;
+  /** Milliseconds that a statement may take, including its wait for locks; no limit when absent. */
+  readonly statementMs?: number | undefined;
+  /** Statements that each connection makes first, besides those that all need. */
+  readonly settings?: string | undefined;
+  /** Where the password may change; undefined: it is that of the address. */
+  readonly findPassword?: FindPassword | undefined;
+  readonly maxUses?: number | undefined;
+  /** Called when an idle connection breaks. */
+  readonly onConnectionError?: ((error: Error) => void) | undefined;
+};
+
+export type Pool = pg.Pool & {
+  /** Ends even when the database does not respond, and may be called again. */
+  close(): Promise<void>;
+  /** Cuts every connection; the statements under way fail at once, and later ones connect anew. */
+  cut(): void;
+};
+
+const DEFAULTS = { size: 20, connectMs: 4_000, settings: "" };
+/** PostgreSQL ends a statement that takes too long. If it has not done so this much later, it does not respond. */
+const SILENCE_MS = 1_000;
+/** An idle transaction belongs to a process that was paused, and may hold locks for which others wait. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+/** How long the connections have to end cleanly before they are cut. */
+const CLOSE_MS = 800;
 
 /**
  * The settings that each connection makes first. Sent while connecting, these settings would be dropped by a pooler; without

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "./tables.ts";
+import type { Db } from "./db-types.ts";
+
+/* Locks that only our functions take: each is a row of the table `turns`, which only the owner of the tables can lock. */
 
 /** An expression that takes a turn until the transaction ends, and is false where another one has it. Only its holder can lock it. */
 export function tryTurn(name: "retention"): RawBuilder<boolean> {

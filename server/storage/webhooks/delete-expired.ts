@@ -1,7 +1,28 @@
 import { type RawBuilder, sql } from "kysely";
 import { firstIdSince } from "../../domain/ids.ts";
-import type { Db } from "../database/tables.ts";
-import { tryTurn } from "../database/turns.ts";
+import type { Db } from "../database/db-types.ts";
+import { tryTurn } from "../database/turn-locks.ts";
+
+/**
+ * Removes what may go of a batch, by one statement, at whose end the lock is free again: one server at a time removes rows. Every part
+ * of it looks rows up by id, because a plan that reads a whole table would delay refunds.
+ */
+export async function removeOld(db: Db, batch: RetentionBatch): Promise<RemovedBatch> {
+  const { id, isRemovable } = OLD_ROWS[batch.table];
+  const { rows } = await sql<{ removed: number; last: string | null }>`
+    with turn as materialized (
+      select ${tryTurn("retention")} as ours
+    ), batch as materialized (
+      select older.id from turn, lateral (${selectOld(batch, sql`turn.ours`)}) as older
+    ), removed as (
+      delete from ${sql.table(batch.table)} e
+      where ${sql.ref(id)} = any(array(select id from batch)) and ${isRemovable(batch.before)}
+      returning 1
+    )
+    select (select count(*)::integer from removed) as removed, (select max(id)
+    from batch) as last`.execute(db);
+  return { removed: rows[0]?.removed ?? 0, last: rows[0]?.last ?? undefined };
+}
 
 /** A part of a table, in the order of its ids. */
 export type RetentionBatch = {
@@ -30,27 +51,6 @@ export const OLD_ROWS = {
 } as const;
 
 export type OldRows = keyof typeof OLD_ROWS;
-
-/**
- * Removes what may go of a batch, by one statement, at whose end the lock is free again: one server at a time removes rows. Every part
- * of it looks rows up by id, because a plan that reads a whole table would delay refunds.
- */
-export async function removeOld(db: Db, batch: RetentionBatch): Promise<RemovedBatch> {
-  const { id, isRemovable } = OLD_ROWS[batch.table];
-  const { rows } = await sql<{ removed: number; last: string | null }>`
-    with turn as materialized (
-      select ${tryTurn("retention")} as ours
-    ), batch as materialized (
-      select older.id from turn, lateral (${selectOld(batch, sql`turn.ours`)}) as older
-    ), removed as (
-      delete from ${sql.table(batch.table)} e
-      where ${sql.ref(id)} = any(array(select id from batch)) and ${isRemovable(batch.before)}
-      returning 1
-    )
-    select (select count(*)::integer from removed) as removed, (select max(id)
-    from batch) as last`.execute(db);
-  return { removed: rows[0]?.removed ?? 0, last: rows[0]?.last ?? undefined };
-}
 
 /** Selects the rows of a batch. */
 export function selectOld(
