@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
 import { type Command, Option } from "commander";
+import type { ChangedSecret } from "../storage/webhooks/change-secret.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
-import type { ChangedSecret } from "../storage/webhooks/subscriptions.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../webhooks/secret-strength.ts";
 import {
   type AdminContext,

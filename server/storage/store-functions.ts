@@ -18,6 +18,7 @@ import { findByRequestKeys, loadOriginals, saveRefunds } from "./payments/save-r
 import { findToken, insertFixtures, insertToken, resetMerchant } from "./sandbox-data.ts";
 import { reportCalls } from "./shared-rate-limit.ts";
 import { claimMode } from "./start-check.ts";
+import { changeSecret, forgetOldSecrets } from "./webhooks/change-secret.ts";
 import {
   claimDeliveries,
   freeLeases,
@@ -31,12 +32,10 @@ import { emitFurtherEvent, emitResourceEvent, listEvents } from "./webhooks/even
 import { type EndedAttempt, recordAttempts, recordPace } from "./webhooks/record-attempts.ts";
 import { readKeyUses } from "./webhooks/secret-encryption.ts";
 import {
-  changeSecret,
   endSomeDeliveries,
   endSubscription,
   findSubscription,
   findSubscriptionTo,
-  forgetOldSecrets,
   forgetSubscribers,
   insertSubscription,
   listSubscriptions,

@@ -101,7 +101,7 @@ describe("the issuer's keys", () => {
     }
   });
 
-  test("of RSA are not used when anybody could forge or compute their signatures", async () => {
+  test("of RSA are not used when anybody could forge their signatures", async () => {
     await using system = await start({}, { algorithm: "RS256" });
     const { issuer, statusOf } = system;
     const token = await issuer.token();
@@ -109,14 +109,7 @@ describe("the issuer's keys", () => {
     const key = await createKey("RS256");
     const { publicJwk } = key;
     const named = await issuer.token({}, key);
-    const toText = (number: bigint) =>
-      Buffer.from(number.toString(16).padStart(524, "0"), "hex").toString("base64url");
-    const broken = [
-      { e: "AQ" },
-      { e: "Ag" },
-      { n: toText(65_537n ** 130n) },
-      { n: publicJwk.n?.slice(0, 171) },
-    ];
+    const broken = [{ e: "AQ" }, { e: "Ag" }, { n: publicJwk.n?.slice(0, 171) }];
 
     for (const members of broken) {
       issuer.serve([{ ...publicJwk, ...members }]);

@@ -1,12 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openStore } from "../../../../server/storage/open-store.ts";
+import { changeSecret } from "../../../../server/storage/webhooks/change-secret.ts";
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secret-encryption.ts";
-import {
-  changeSecret,
-  endSubscription,
-  insertSubscription,
-} from "../../../../server/storage/webhooks/subscriptions.ts";
+import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { claim, createEvent, NOW, newMerchant } from "../../../helpers/store-factories.ts";
