@@ -1,3 +1,4 @@
+/** Builds the sandbox's console (server/sandbox/console) into static files, unless they are current. */
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Reads from the contract what the console's forms need of each field: its type, its limits as a hint, and a pattern. */
 import { findConstraintsOfSchema } from "../../openapi/document/constraints.ts";
 import { dereference, type Node } from "../../openapi/document/document-node.ts";
 import { KEYWORDS, limitsValues } from "../../openapi/document/known-keywords.ts";

@@ -1,3 +1,4 @@
+/** Compares the contract with its last release: is info.version raised enough, and does the changelog have an entry? */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { findChanges } from "../../openapi/diff/diff.ts";

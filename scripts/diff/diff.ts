@@ -1,3 +1,4 @@
+/** `npm run diff`: prints what has changed in the contract since its last release, and fails when the version or the changelog does not say so. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineCommand } from "../shared/define-command.ts";

@@ -1,3 +1,4 @@
+/** Where the docs explain an operation, a clause or a decision: the page and its heading. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { operationsOf } from "../../openapi/document/list-operations.ts";

@@ -1,3 +1,4 @@
+/** Builds the documentation site from docs/ into docs/dist with VitePress, and follows its links. */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";

@@ -1,3 +1,4 @@
+/** Prepares the Markdown pages for the site: tables from the contract, and links to files elsewhere in the project. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { locationName } from "../../openapi/diff/law.ts";

@@ -1,3 +1,4 @@
+/** Renders the API reference from the contract with Redoc. */
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

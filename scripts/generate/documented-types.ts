@@ -1,3 +1,4 @@
+/** Writes TypeScript types from the contract, with its descriptions as comments. */
 import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import ts from "typescript";
 import { follow, isNode, type Node } from "../../openapi/document/document-node.ts";

@@ -1,3 +1,4 @@
+/** Writes openapi/generated/ from the contract's YAML: bundles, TypeScript types and values. With --check, only compares. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";

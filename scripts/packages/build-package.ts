@@ -1,3 +1,4 @@
+/** Builds one npm package into a folder: JavaScript, types, its files and its package.json. */
 import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";

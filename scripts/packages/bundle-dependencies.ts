@@ -1,3 +1,4 @@
+/** Puts other packages, such as ajv, into one of ours, so that npm installs less. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire, isBuiltin } from "node:module";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Writes the .d.ts files of a package. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";

@@ -1,3 +1,4 @@
+/** Writes the files by which a package is run or imported. They check the version of Node before they load the rest. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../shared/root.ts";

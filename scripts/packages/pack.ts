@@ -1,3 +1,4 @@
+/** Makes the tarballs of packages, as `npm publish` would upload them. */
 import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../shared/root.ts";

@@ -1,3 +1,4 @@
+/** The npm packages of this project, and what each contains. */
 import { ensureConsole } from "../console/build-console.ts";
 import { ensureDocs } from "../docs/build-docs.ts";
 

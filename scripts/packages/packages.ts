@@ -1,3 +1,4 @@
+/** `npm run packages`: builds all packages into dist/packages. */
 import { join } from "node:path";
 import { defineCommand } from "../shared/define-command.ts";
 import { ROOT } from "../shared/root.ts";

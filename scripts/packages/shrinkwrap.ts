@@ -1,3 +1,4 @@
+/** Pins the dependencies of a package to the versions in this project's lockfile. */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../shared/root.ts";

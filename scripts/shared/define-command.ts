@@ -1,3 +1,4 @@
+/** How all commands of this project read their options: `defineCommand("diff", "Compares …").option(…).parse()`. */
 import { type Command, InvalidArgumentError } from "@commander-js/extra-typings";
 import { defineProgram } from "../../server/process/command-line.ts";
 import { PROOFS } from "./proofs.ts";

@@ -1,3 +1,4 @@
+/** Files and folders of builds: temporary ones, replaced at once, and built only if a source has changed. */
 import { createHash } from "node:crypto";
 import { glob, mkdir, mkdtempDisposable, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

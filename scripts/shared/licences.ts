@@ -1,3 +1,4 @@
+/** Collects the licences of packages whose code we ship. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -1,3 +1,4 @@
+/** A progress line on a terminal, such as "120 of 300 mutants". */
 export type ProgressStream = {
   write(text: string): unknown;
   readonly isTTY?: boolean;

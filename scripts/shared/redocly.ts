@@ -1,3 +1,4 @@
+/** Runs the Redocly command line, which bundles and lints the contract. */
 import { createRequire } from "node:module";
 import { ROOT } from "./root.ts";
 import { run } from "./run-program.ts";

@@ -1,3 +1,4 @@
+/** Runs another program, such as npm or tsc, and takes its output. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 

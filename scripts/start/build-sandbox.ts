@@ -1,3 +1,4 @@
+/** Bundles the sandbox for `npm start`. */
 import { cp, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,3 +1,4 @@
+/** `npm start`: runs the sandbox from a bundle that is built anew when a source has changed. */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";

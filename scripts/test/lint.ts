@@ -1,3 +1,4 @@
+/** `npm run lint`: style, dead code, rules for imports, words, and the contract. */
 import { defineCommand } from "../shared/define-command.ts";
 import { REDOCLY } from "../shared/redocly.ts";
 import { runTogether, type Step } from "../shared/run-steps.ts";

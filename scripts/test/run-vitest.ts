@@ -1,3 +1,4 @@
+/** Runs the tests with Vitest's interface, and those of failed files once more when asked. */
 import { createVitest, type TestModule, type Vitest } from "vitest/node";
 
 export type TestRun = {

@@ -1,3 +1,4 @@
+/** `npm test`: the static checks beside the tests; with --whole also the long tests and proofs. */
 import { defineCommand } from "../shared/define-command.ts";
 import { PROOFS } from "../shared/proofs.ts";
 import { runStep, runTogether, type Step, type StepResult } from "../shared/run-steps.ts";

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command `certify`: examines a merchant's program that issues refunds, or a receiver of webhooks. */
 import { isPackaged } from "../../server/config/environment.ts";
 import { toHtml, toJson, toJunit } from "../reporting/json-junit-html.ts";
 import { runCommand, writeReports } from "../reporting/run-command.ts";

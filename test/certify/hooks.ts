@@ -1,3 +1,4 @@
+/** Runs what the merchant gave to make its system do something: a shell command, or a URL to call. */
 import { spawn } from "node:child_process";
 import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -69,12 +70,9 @@ export function expectNoSecrets(secrets: readonly (string | undefined)[]): void 
   const lines = printed.flatMap((text) => redactor.apply(text).split("\n"));
   const shown = lines.find((line) => line.includes("‹secret›"));
   if (shown === undefined) return;
-  throw new CheckFailure(
-    "output without an access token or a secret, because logs are kept, and many people read them",
-    {
-      received: shown.slice(0, 500),
-    },
-  );
+  const expected =
+    "output without an access token or a secret, because logs are kept, and many people read them";
+  throw new CheckFailure(expected, { received: shown.slice(0, 500) });
 }
 
 /** The line that names the error, of a text that may begin with a piece of the program, and end with its stack. */
@@ -99,12 +97,10 @@ export function urlHook(url: URL, method: "GET" | "POST", timeoutMs: number): Ho
           body: JSON.stringify(facts),
         }),
       });
-      const said = (await response.text()).slice(0, MAX_TEXT).trim();
-      printed.push(said);
+      const text = (await response.text()).slice(0, MAX_TEXT).trim();
+      printed.push(text);
       if (method === "GET" && response.status === 404) return { text: "" }; // It knows nothing of the refund yet.
-      return response.ok
-        ? { text: said }
-        : { text: said, problem: `${url.origin} responded ${response.status}` };
+      return response.ok ? { text } : { text, problem: `${url.origin} responded ${response.status}` };
     } catch (error) {
       const { message, cause } = error as Error;
       return { text: "", problem: `${url.origin}: ${cause instanceof Error ? cause.message : message}` };

@@ -1,3 +1,4 @@
+/** The options of the command `certify`. */
 import { InvalidArgumentError, type Command as Program } from "@commander-js/extra-typings";
 import { defineProgram, VERSION } from "../../server/process/command-line.ts";
 import {

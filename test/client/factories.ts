@@ -1,3 +1,4 @@
+/** Requests, responses and a client with a fixed clock, for tests of the client. */
 import { type AttemptReport, CallError, type ClientOptions, createClient } from "../../client/src/index.ts";
 import { json, REFUND } from "./scripted-server.ts";
 

@@ -1,3 +1,4 @@
+/** A server that responds as a test says, request by request. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { serveLocally } from "../helpers/network/local-server.ts";

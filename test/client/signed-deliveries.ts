@@ -1,3 +1,4 @@
+/** Signed webhooks for tests of the client's `verifyWebhook`, from vectors that another program computed. */
 import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import type { WebhookEventOf } from "../../client/src/index.ts";

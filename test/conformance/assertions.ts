@@ -1,3 +1,4 @@
+/** What checks of the conformance kit assert about a response: a refund, a subscription, a problem. */
 import type { RefundStatus } from "../../client/src/index.ts";
 import { isNode, type Node } from "../../openapi/document/document-node.ts";
 import { CheckFailure, type Exchange, NotRun } from "../reporting/exchange.ts";

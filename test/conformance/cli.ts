@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command `conformance`: tests any service against the contract. */
 import { toJson, toJunit } from "../reporting/json-junit-html.ts";
 import { runCommand, writeReports } from "../reporting/run-command.ts";
 import { createTerminal } from "../reporting/terminal.ts";

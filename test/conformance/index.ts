@@ -1,3 +1,4 @@
+/** The package @refund-contract/conformance for programs: `runConformance({ url, token })` resolves with a report. */
 import { toJson, toJunit } from "../reporting/json-junit-html.ts";
 import { CannotRun, readUrl } from "../reporting/option-readers.ts";
 import { type ConformOptions, DEFAULTS, readToken } from "./options.ts";

@@ -1,3 +1,4 @@
+/** What every check gets: the options, calls to the service that are recorded, and what checks share. */
 import { randomBytes } from "node:crypto";
 import type { OperationId } from "../../client/src/index.ts";
 import type { Contract } from "../../openapi/document/read-contract.ts";

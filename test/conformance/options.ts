@@ -1,3 +1,4 @@
+/** The options of the command `conformance`. */
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { defineProgram, wholeNumber } from "../../scripts/shared/define-command.ts";
 import {

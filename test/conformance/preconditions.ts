@@ -1,3 +1,4 @@
+/** The options that checks need, such as a second merchant's token; without them, a check is not run. */
 import {
   type Check as AnyCheck,
   type CheckParts as AnyParts,

@@ -1,3 +1,4 @@
+/** Runs the conformance kit: is the service there, which checks can run, and their results. */
 import { type Contract, readContract } from "../../openapi/document/read-contract.ts";
 import { CheckFailure } from "../reporting/exchange.ts";
 import type { Report } from "../reporting/json-junit-html.ts";

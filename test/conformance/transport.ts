@@ -1,3 +1,4 @@
+/** Sends a request exactly as given, and repeats it when the service's rate limit refuses it. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
 import { CheckFailure, type Sent } from "../reporting/exchange.ts";

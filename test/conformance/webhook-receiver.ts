@@ -1,3 +1,4 @@
+/** The conformance kit's receiver of webhooks, which records what a service delivers. */
 import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";

@@ -1,3 +1,4 @@
+/** Finds the code that a guide shows, so that tests can run it. */
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 

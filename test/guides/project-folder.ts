@@ -1,3 +1,4 @@
+/** A folder like that of a reader of the guides, in which tests run what a guide says. */
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { ROOT } from "../../scripts/shared/root.ts";

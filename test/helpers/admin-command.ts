@@ -1,3 +1,4 @@
+/** Runs the operators' command `refunds-admin`, in this process or in one of its own. */
 import { Readable } from "node:stream";
 import type { Output } from "../../server/operators/command-output.ts";
 import { runAdmin } from "../../server/operators/run-command.ts";

@@ -1,3 +1,4 @@
+/** Installs and starts Chromium for tests of pages. */
 import { existsSync, rmSync } from "node:fs";
 import { access, constants, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

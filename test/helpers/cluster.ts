@@ -1,3 +1,4 @@
+/** Starts a Citus cluster: PostgreSQL whose tables are spread over machines, here processes. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Opens the sandbox's console in a browser. */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { openTab } from "./browser.ts";
 import { subscriptionTo } from "./factories.ts";

@@ -1,3 +1,4 @@
+/** Creates a database for a test as a copy of one with empty tables. */
 import { randomUUID } from "node:crypto";
 import { cpSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";

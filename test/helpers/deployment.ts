@@ -1,3 +1,4 @@
+/** A database with one or more servers on it, to test what happens between servers. */
 import { randomBytes } from "node:crypto";
 import { type AdminRun, runCommand } from "./admin-command.ts";
 import { createTestDatabase, type TestDatabase } from "./databases.ts";

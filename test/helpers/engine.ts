@@ -1,3 +1,4 @@
+/** The two databases on which tests of the store run. */
 const ENGINES = ["embedded", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
 

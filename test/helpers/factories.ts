@@ -1,3 +1,4 @@
+/** Makes records that no other test uses: `createMerchant`, `createToken`, `createPayment`. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Problem } from "../../client/src/types.ts";
 import type { Schemas } from "../../server/contract/contract-document.ts";

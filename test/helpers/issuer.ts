@@ -1,3 +1,4 @@
+/** An issuer of access tokens: a server with the public keys, and tokens signed by them. */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";

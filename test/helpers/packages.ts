@@ -1,3 +1,4 @@
+/** Installs this project's packages in a folder, as a merchant would have them. */
 import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { type Analysis, checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";

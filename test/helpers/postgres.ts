@@ -1,3 +1,4 @@
+/** Starts a PostgreSQL server as a process. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, constants } from "node:fs";

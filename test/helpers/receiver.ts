@@ -1,3 +1,4 @@
+/** A merchant's receiver of webhooks, which records deliveries and responds as a test says. */
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";

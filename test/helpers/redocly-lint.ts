@@ -1,3 +1,4 @@
+/** Lints documents with Redocly, and returns its messages. */
 import { runRedocly } from "../../scripts/shared/redocly.ts";
 
 /** The linter's report about one document. */

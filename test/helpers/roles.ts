@@ -1,3 +1,4 @@
+/** A production database with the roles that docs/operators/roles.sql creates. */
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { runCommand } from "./admin-command.ts";

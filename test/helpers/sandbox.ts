@@ -1,3 +1,4 @@
+/** Calls of the sandbox by their operation ids, with bodies typed by its document: `sandbox("createPayment", { body })`. */
 import { readContract } from "../../openapi/document/read-contract.ts";
 import type { SandboxSchemas, Schemas } from "../../server/contract/contract-document.ts";
 import type { HandlerResponse, SandboxId } from "../../server/contract/operation-types.ts";

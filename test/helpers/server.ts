@@ -1,3 +1,4 @@
+/** Starts the server inside the test's process: `startTestServer({ engine, now })`, and calls it. */
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";

@@ -1,3 +1,4 @@
+/** Makes payments, refunds and events in a database, for tests of the store without a server. */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import type { CallerIdentity } from "../../server/domain/caller-identity.ts";

@@ -1,3 +1,4 @@
+/** The merchants and payments on a server that the kit's request cases name. */
 import { randomUUID } from "node:crypto";
 import { failureBy } from "../../server/domain/refund-rules.ts";
 import type { Db } from "../../server/storage/database/db-types.ts";

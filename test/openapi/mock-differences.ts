@@ -1,3 +1,4 @@
+/** Where the Prism mock differs from the contract, and why that can't be helped. */
 import type { Contract, HttpResponse } from "../../openapi/document/read-contract.ts";
 import type { RequestCase } from "../conformance/cases/request-case.ts";
 import { findMismatches } from "./send-case.ts";

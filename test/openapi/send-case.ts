@@ -1,3 +1,4 @@
+/** Sends a request case of the conformance kit, and compares the response with what it promises. */
 import { request } from "undici";
 import { findConstraints } from "../../openapi/document/constraints.ts";
 import type { Node } from "../../openapi/document/document-node.ts";

@@ -1,3 +1,4 @@
+/** Runs the checks of a proof one after the other, and prints which failed. */
 import { secondsSince } from "../../scripts/shared/define-command.ts";
 
 const start = performance.now();

@@ -1,3 +1,4 @@
+/** `npm run proof -- NAME`: runs the program of that name in scripts/shared/proofs.ts. */
 import { join } from "node:path";
 import { defineCommand } from "../../scripts/shared/define-command.ts";
 import { PROOFS } from "../../scripts/shared/proofs.ts";

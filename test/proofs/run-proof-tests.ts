@@ -1,3 +1,4 @@
+/** Runs the tests of a proof with Vitest, and prints what they measured. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";

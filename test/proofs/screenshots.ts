@@ -1,3 +1,4 @@
+/** `npm run proof -- screenshots`: takes the pictures in docs/console. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureConsole } from "../../scripts/console/build-console.ts";

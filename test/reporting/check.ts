@@ -1,3 +1,4 @@
+/** What a check of a kit is: an id, a name, the clauses that require it, and a function that throws when it fails. */
 import { toFlag } from "./option-readers.ts";
 
 /** A precondition of a check: the option that satisfies it, and whether that option is set. */

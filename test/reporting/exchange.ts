@@ -1,3 +1,4 @@
+/** A request with its response, as the reports show them. */
 import type { OperationId } from "../../client/src/index.ts";
 
 /** The request. Secrets have been removed from its texts. */

@@ -1,3 +1,4 @@
+/** Writes the results of a kit as JSON, JUnit's XML and HTML. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import {

@@ -1,3 +1,4 @@
+/** Reads the values of the kits' options: addresses, secrets, files and ids of checks. */
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";

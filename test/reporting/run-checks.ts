@@ -1,3 +1,4 @@
+/** Chooses the checks by their ids, and runs them one after the other. */
 import pTimeout from "p-timeout";
 import type { Check } from "./check.ts";
 import { CheckFailure, NotRun } from "./exchange.ts";

@@ -1,3 +1,4 @@
+/** What both kits' commands share: from the options to the reports and the exit code. */
 import { writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { CommanderError } from "@commander-js/extra-typings";

@@ -1,3 +1,4 @@
+/** Finds the title and address of a clause or decision, such as D09. */
 import { readFileSync } from "node:fs";
 
 /** A clause of the interface or a decision, as a report names it. */

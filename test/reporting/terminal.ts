@@ -1,3 +1,4 @@
+/** Writes the results of a kit to the terminal while it runs. */
 import { styleText } from "node:util";
 import { createProgress } from "../../scripts/shared/progress.ts";
 import { summarize } from "../../server/sandbox/exec/junit-and-html.ts";

@@ -1,3 +1,4 @@
+/** Changes of the contract, from test/fixtures/diff/changes.yaml, with the version step that each requires. */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";

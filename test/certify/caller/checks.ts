@@ -1,3 +1,4 @@
+/** The exam's checks of a program that issues refunds. Each looks at the outcome of a situation from situations.ts. */
 import { type Check, defineGroup } from "../../reporting/check.ts";
 import { expectNoSecrets } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
@@ -5,7 +6,7 @@ import type { CallerKit } from "./kit.ts";
 import { expectFew, expectOneRefund, fail } from "./outcome.ts";
 import { startRedirect } from "./proxies.ts";
 import { outcomeOf, type Situation } from "./situations.ts";
-import { beliefChecks, type Parts, READ, REPEAT, STEPS } from "./state-checks.ts";
+import { type Parts, READ, REPEAT, STEPS, stateChecks } from "./state-checks.ts";
 
 const KEY = `${STEPS}#1-make-the-requestkey-first`;
 const AMOUNT = `${STEPS}#2-issue-the-refund`;
@@ -261,6 +262,6 @@ export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [
   ...lost,
   ...busy,
   ...refused,
-  ...beliefChecks,
+  ...stateChecks,
   ...last,
 ];

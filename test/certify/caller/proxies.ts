@@ -1,3 +1,4 @@
+/** Servers between the merchant's program and the sandbox: one redirects each request, one delays responses. */
 import { text as readText } from "node:stream/consumers";
 import { type LocalServer, serveLocally } from "../../helpers/network/local-server.ts";
 

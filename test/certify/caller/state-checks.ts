@@ -1,8 +1,9 @@
+/** The exam's checks that the merchant's system knows, after a situation, the same status of the refund as the service. */
 import { setTimeout as pause } from "node:timers/promises";
 import { createClient } from "../../../client/src/index.ts";
 import { type CheckParts, defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
-import { askState, describeBelief, untilBelief } from "../ask-state.ts";
+import { askState, askUntil, describeAnswer } from "../ask-state.ts";
 import type { CallerOptions } from "../options.ts";
 import type { CallerKit } from "./kit.ts";
 import { expectOneRefund, fail, type Outcome } from "./outcome.ts";
@@ -21,14 +22,13 @@ const agreement = (situation: Situation, parts: Parts) => ({
   run: async (kit: CallerKit) => expectAgreement(kit, await outcomeOf(kit, situation)),
 });
 
-const BELIEFS = {
+const WITH_STATE = {
   preconditions: [given<CallerOptions>("state")],
   guide: READ,
   after: ["refund.issued", "refund.key", "lost.after"],
 };
 
-/** Checks that ask the merchant's system what it believes. */
-export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the system believes", BELIEFS, [
+export const stateChecks = defineGroup<CallerOptions, CallerKit>("What the system believes", WITH_STATE, [
   agreement("lostAfter", {
     id: "state.lost",
     after: ["refund.reference", "busy.503", "busy.outage"],
@@ -59,11 +59,11 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
     async run(kit) {
       for (const situation of FOREIGN) {
         const outcome = await outcomeOf(kit, situation);
-        const belief = await askState(kit.options, outcome.order);
-        if (belief.status === undefined || belief.status === "TERMINAL_FAILED") continue;
+        const answer = await askState(kit.options, outcome.order);
+        if (answer.status === undefined || answer.status === "TERMINAL_FAILED") continue;
         const differs = situation.slice("foreign".length).replace("No", "no ").toLowerCase();
         const expected = `that your system knows of no refund, because the 409 names another one, which differs in ${differs}`;
-        fail(outcome, expected, [describeBelief(belief)]);
+        fail(outcome, expected, [describeAnswer(answer)]);
       }
     },
   },
@@ -96,7 +96,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
       await kit.sandbox.clock.advance({ businessDays: 2 });
       const before = await askState(kit.options, outcome.order);
       if (before.status === "TERMINAL_FAILED")
-        throw new CheckFailure("that the refund still waits", { received: describeBelief(before) });
+        throw new CheckFailure("that the refund still waits", { received: describeAnswer(before) });
       await kit.sandbox.payments.fail(paymentId);
       await kit.sandbox.clock.advance({ businessDays: 1 });
       await kit.sandbox.delivered({ timeoutMs: kit.options.timeoutMs });
@@ -136,9 +136,9 @@ async function expectAgreement(kit: CallerKit, outcome: Outcome): Promise<void> 
   const { refunds } = await kit.look(order);
   expectOneRefund({ ...outcome, refunds }, "you decided on one");
   const status = refunds[0]?.status;
-  const belief = await untilBelief(kit.options, order, (one) => one.status === status);
-  if (belief.status !== status)
-    fail(outcome, `that your system believes ${status}, as the service does`, [describeBelief(belief)]);
+  const answer = await askUntil(kit.options, order, (answer) => answer.status === status);
+  if (answer.status !== status)
+    fail(outcome, `that your system believes ${status}, as the service does`, [describeAnswer(answer)]);
 }
 
 /** Subscribes this late because the checks before want to see whether the system learns from responses alone. */

@@ -5,18 +5,14 @@ import { chooseChecks, type Listener, runChecks } from "../../reporting/run-chec
 import type { ReceiverOptions } from "../options.ts";
 import { createReceiverKit, type ReceiverKit } from "./kit.ts";
 import { lastChecks, responseChecks } from "./response-checks.ts";
-import { storyChecks } from "./state-checks.ts";
+import { stateChecks } from "./state-checks.ts";
 
 /** All checks of the receiver, in their order. */
 export function receiverChecks(contract: Contract): Check<ReceiverOptions, ReceiverKit>[] {
-  return [...responseChecks(contract), ...storyChecks, ...lastChecks];
+  return [...responseChecks(contract), ...stateChecks, ...lastChecks];
 }
 
-/**
- * Examines a receiver.
- *
- * @throws CannotRun when it can't be reached, or no check is selected
- */
+/** Holds the exam of a receiver. Throws `CannotRun` when it can't be reached, or no check is selected. */
 export async function examineReceiver(options: ReceiverOptions, listener: Listener = {}): Promise<Report> {
   const contract = readContract("openapi");
   const checks = chooseChecks(receiverChecks(contract), options);

@@ -1,3 +1,4 @@
+/** The exam's checks of how a receiver responds to events, valid, unknown and wrongly signed. */
 import { find, type Node } from "../../../openapi/document/document-node.ts";
 import type { Contract } from "../../../openapi/document/read-contract.ts";
 import { type Check, defineGroup, given } from "../../reporting/check.ts";
@@ -18,7 +19,6 @@ const ON_VERIFYING = "receiving-webhooks.md#without-a-library";
 /** Ten minutes are twice what a timestamp may be off; two minutes are less than half of it. */
 const [OFF_MS, CLOCKS_MS] = [10 * 60_000, 2 * 60_000];
 
-/** Checks that only look at responses. */
 export function responseChecks(contract: Contract): ReceiverCheck[] {
   return [...valid(contract), ...unknown, ...signatures];
 }

@@ -1,7 +1,8 @@
+/** The exam's checks that a receiver stores the right status, whatever the order and number of the events, and after a restart. */
 import { setTimeout as pause } from "node:timers/promises";
 import { defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
-import { askState, type Belief, describeBelief, type Status, untilBelief } from "../ask-state.ts";
+import { type Answer, askState, askUntil, describeAnswer, type Status } from "../ask-state.ts";
 import type { ReceiverOptions } from "../options.ts";
 import { newRefund, type RefundEvent, refundEvent } from "./example-events.ts";
 import { expectTaken, newWebhookId, type ReceiverKit } from "./kit.ts";
@@ -18,11 +19,11 @@ const [AT_ONCE, AT_ONCE_ROUNDS] = [8, 3];
 const STATE = given<ReceiverOptions>("state");
 /** So that a system that stores nothing fails this check, and not all of them. */
 const STORED = { after: ["state.stored"] };
-const BELIEFS = { preconditions: [STATE], guide: ON_RULES, ...STORED };
+const WITH_STATE = { preconditions: [STATE], guide: ON_RULES, ...STORED };
 const RESTART = { preconditions: [given<ReceiverOptions>("restart"), STATE], ...STORED };
 
-/** Makes up a refund, and returns what sends its events and asks the system about it. */
-async function begin(kit: ReceiverKit) {
+/** Makes up a refund, and functions that send its events and expect what the system then knows of it. */
+async function createRefund(kit: ReceiverKit) {
   const { options, send, contract } = kit;
   const refund = newRefund();
   const prepared = await options.prepare?.(refund);
@@ -32,60 +33,57 @@ async function begin(kit: ReceiverKit) {
   };
   /** Fails when the system has accepted an event, and knows nothing of its refund afterwards. */
   const expectKnown = async () => {
-    const belief = await untilBelief(options, refund, ({ status }) => status !== undefined);
+    const answer = await askUntil(options, refund, ({ status }) => status !== undefined);
     const hint = options.prepare ? "" : "; if it ignores refunds that it has not issued, give --prepare";
-    if (belief.status === undefined)
-      fail(
-        `that your system stores what it accepts: you responded 204 and the refund is unknown afterwards${hint}`,
-        describeBelief(belief),
-      );
+    const expected =
+      "that your system stores what it accepts: you responded 204 and the refund is unknown afterwards";
+    if (answer.status === undefined) fail(expected + hint, describeAnswer(answer));
   };
-  let toldAt = performance.now();
+  let sentAt = performance.now();
   return {
     refund,
     /** Sends an event so many times at once. Resolves with a function that sends it again. */
-    async tell(type: RefundEvent, times = 1) {
+    async sendEvent(type: RefundEvent, times = 1) {
       const delivery = { event: refundEvent(contract, type, { refund }), webhookId: newWebhookId() };
       const deliver = async () => expectTaken(await send(delivery), "the event is valid");
       await Promise.all(Array.from({ length: times }, deliver));
-      toldAt = performance.now();
+      sentAt = performance.now();
       return deliver;
     },
     expectKnown,
     /** Fails unless the system comes to believe this, within `--settle`. */
-    async expectBelief(status: Status, because: string) {
+    async expectStatus(status: Status, because: string) {
       await expectKnown();
-      const belief = await untilBelief(options, refund, (one) => one.status === status);
-      if (belief.status !== status)
-        fail(`that your system believes ${status}, because ${because}`, describeBelief(belief));
+      const answer = await askUntil(options, refund, (answer) => answer.status === status);
+      if (answer.status !== status)
+        fail(`that your system believes ${status}, because ${because}`, describeAnswer(answer));
     },
     /** Fails if an event changes what the system believes. Without `isSame`, the whole texts are compared. */
     async expectSame(
-      tell: () => Promise<unknown>,
+      sendEvent: () => Promise<unknown>,
       because: string,
-      isSame = (before: Belief, after: Belief) => before.text === after.text,
+      isSame = (before: Answer, after: Answer) => before.text === after.text,
     ) {
-      await pause(Math.max(0, toldAt + options.settleMs - performance.now())); // it may still work on the events before
+      await pause(Math.max(0, sentAt + options.settleMs - performance.now())); // it may still work on the events before
       const before = await askState(options, refund);
-      await tell();
-      const after = await untilBelief(options, refund, (one) => !isSame(before, one));
+      await sendEvent();
+      const after = await askUntil(options, refund, (answer) => !isSame(before, answer));
       if (!isSame(before, after))
-        fail(`that --state still prints ${before.text}, because ${because}`, describeBelief(after));
+        fail(`that --state still prints ${before.text}, because ${because}`, describeAnswer(after));
     },
   };
 }
 
-/** Checks that ask the merchant's system what it believes. */
-export const storyChecks = [
-  ...defineGroup<ReceiverOptions, ReceiverKit>("What the system believes", BELIEFS, [
+export const stateChecks = [
+  ...defineGroup<ReceiverOptions, ReceiverKit>("What the system believes", WITH_STATE, [
     {
       id: "state.stored",
       name: "knows a refund after an event of it",
       sources: ["D23", "10.2"],
       guide: "receiving-webhooks.md#what-a-delivery-is",
       async run(kit) {
-        const { tell, expectKnown } = await begin(kit);
-        await tell("refund.authorized");
+        const { sendEvent, expectKnown } = await createRefund(kit);
+        await sendEvent("refund.authorized");
         await expectKnown();
       },
     },
@@ -95,11 +93,11 @@ export const storyChecks = [
       sources: ["6.3", "6.6"],
       guide: "refunds-step-by-step.md#5-follow-the-refund",
       async run(kit) {
-        const { tell, expectBelief } = await begin(kit);
-        await tell("refund.pending");
-        await expectBelief("PENDING", "the refund waits");
-        await tell("refund.authorized");
-        await expectBelief("AUTHORIZED", "the wait is over");
+        const { sendEvent, expectStatus } = await createRefund(kit);
+        await sendEvent("refund.pending");
+        await expectStatus("PENDING", "the refund waits");
+        await sendEvent("refund.authorized");
+        await expectStatus("AUTHORIZED", "the wait is over");
       },
     },
     {
@@ -109,11 +107,11 @@ export const storyChecks = [
       sources: ["6.7", "D17"],
       guide: "refunds-step-by-step.md#5-follow-the-refund",
       async run(kit) {
-        const { tell, expectBelief } = await begin(kit);
-        await tell("refund.authorized");
-        await expectBelief("AUTHORIZED", "money is moving");
-        await tell("refund.terminal_failed");
-        await expectBelief("TERMINAL_FAILED", "a refund can fail at any time");
+        const { sendEvent, expectStatus } = await createRefund(kit);
+        await sendEvent("refund.authorized");
+        await expectStatus("AUTHORIZED", "money is moving");
+        await sendEvent("refund.terminal_failed");
+        await expectStatus("TERMINAL_FAILED", "a refund can fail at any time");
       },
     },
     {
@@ -122,9 +120,9 @@ export const storyChecks = [
       name: "does nothing when an event comes a second time",
       sources: ["D23", "D26"],
       async run(kit) {
-        const { tell, expectBelief, expectSame } = await begin(kit);
-        const repeat = await tell("refund.authorized");
-        await expectBelief("AUTHORIZED", "the event says so");
+        const { sendEvent, expectStatus, expectSame } = await createRefund(kit);
+        const repeat = await sendEvent("refund.authorized");
+        await expectStatus("AUTHORIZED", "the event says so");
         await expectSame(repeat, "the delivery is a repeat");
       },
     },
@@ -138,9 +136,9 @@ export const storyChecks = [
         const { options } = kit;
         const texts: string[] = [];
         for (const times of [1, 1, ...Array.from({ length: AT_ONCE_ROUNDS }, () => AT_ONCE)]) {
-          const { refund, tell, expectBelief } = await begin(kit);
-          await tell("refund.authorized", times);
-          await expectBelief("AUTHORIZED", "the event says so");
+          const { refund, sendEvent, expectStatus } = await createRefund(kit);
+          await sendEvent("refund.authorized", times);
+          await expectStatus("AUTHORIZED", "the event says so");
           await pause(options.settleMs);
           texts.push(withoutIds((await askState(options, refund)).text, refund));
         }
@@ -148,11 +146,8 @@ export const storyChecks = [
         if (once !== control)
           throw new NotRun("--state prints something else for each refund, so two refunds can't be compared");
         const other = others.find((text) => text !== once);
-        if (other !== undefined)
-          throw new CheckFailure(
-            `that --state prints ${once} after ${AT_ONCE} equal deliveries as after one`,
-            { received: other },
-          );
+        const expected = `that --state prints ${once} after ${AT_ONCE} equal deliveries as after one`;
+        if (other !== undefined) throw new CheckFailure(expected, { received: other });
       },
     },
     {
@@ -162,21 +157,24 @@ export const storyChecks = [
       name: "keeps the latest status when events come in another order",
       sources: ["D21", "D23"],
       async run(kit) {
-        const waited = await begin(kit);
-        await waited.tell("refund.authorized");
-        await waited.expectBelief("AUTHORIZED", "the event says so");
-        await waited.expectSame(() => waited.tell("refund.pending"), "refund.pending has a lower sequence");
-        const failed = await begin(kit);
-        await failed.tell("refund.terminal_failed");
-        await failed.expectBelief("TERMINAL_FAILED", "the event says so");
+        const waited = await createRefund(kit);
+        await waited.sendEvent("refund.authorized");
+        await waited.expectStatus("AUTHORIZED", "the event says so");
+        await waited.expectSame(
+          () => waited.sendEvent("refund.pending"),
+          "refund.pending has a lower sequence",
+        );
+        const failed = await createRefund(kit);
+        await failed.sendEvent("refund.terminal_failed");
+        await failed.expectStatus("TERMINAL_FAILED", "the event says so");
         await failed.expectSame(
-          () => failed.tell("refund.authorized"),
+          () => failed.sendEvent("refund.authorized"),
           "refund.authorized has a lower sequence",
         );
         for (let round = 0; round < AT_ONCE_ROUNDS; round += 1) {
-          const raced = await begin(kit);
-          await Promise.all([raced.tell("refund.authorized"), raced.tell("refund.pending")]);
-          await raced.expectBelief("AUTHORIZED", "both events came at the same moment");
+          const raced = await createRefund(kit);
+          await Promise.all([raced.sendEvent("refund.authorized"), raced.sendEvent("refund.pending")]);
+          await raced.expectStatus("AUTHORIZED", "both events came at the same moment");
         }
       },
     },
@@ -186,8 +184,8 @@ export const storyChecks = [
       name: "does not take a status that it does not know for a success or a failure",
       sources: ["D28", "D21"],
       async run(kit) {
-        const { refund, tell, expectKnown, expectSame } = await begin(kit);
-        await tell("refund.pending");
+        const { refund, sendEvent, expectKnown, expectSame } = await createRefund(kit);
+        await sendEvent("refund.pending");
         await expectKnown();
         const event = refundEvent(kit.contract, "refund.authorized", {
           refund,
@@ -206,8 +204,8 @@ export const storyChecks = [
       name: "believes nothing that a forged event says",
       sources: ["D22", "10.2"],
       async run(kit) {
-        const { refund, tell, expectKnown, expectSame } = await begin(kit);
-        await tell("refund.pending");
+        const { refund, sendEvent, expectKnown, expectSame } = await createRefund(kit);
+        await sendEvent("refund.pending");
         await expectKnown();
         const event = refundEvent(kit.contract, "refund.authorized", { refund });
         await expectSame(
@@ -225,22 +223,24 @@ export const storyChecks = [
       guide: "receiving-webhooks.md#what-a-delivery-is",
       async run(kit) {
         const { options } = kit;
-        const first = await begin(kit);
-        await first.tell("refund.pending");
-        const repeat = await first.tell("refund.authorized");
-        await first.expectBelief("AUTHORIZED", "the event says so");
+        const first = await createRefund(kit);
+        await first.sendEvent("refund.pending");
+        const repeat = await first.sendEvent("refund.authorized");
+        await first.expectStatus("AUTHORIZED", "the event says so");
         kit.beforeRestart = () => first.expectSame(repeat, "it took this delivery before the restart");
-        const others = await Promise.all(Array.from({ length: 1 + EVENTS_BEFORE_RESTART }, () => begin(kit)));
+        const others = await Promise.all(
+          Array.from({ length: 1 + EVENTS_BEFORE_RESTART }, () => createRefund(kit)),
+        );
         await first.expectSame(async () => {
-          const [last, ...stories] = others;
-          await Promise.all(stories.map(({ tell }) => tell("refund.authorized")));
-          const accepted = sendUntilAccepted(async () => last?.tell("refund.authorized"));
+          const [last, ...refunds] = others;
+          await Promise.all(refunds.map(({ sendEvent }) => sendEvent("refund.authorized")));
+          const accepted = sendUntilAccepted(async () => last?.sendEvent("refund.authorized"));
           const [result] = await Promise.all([options.restart?.({}), accepted]);
           if (result?.problem)
             throw new CheckFailure("--restart to restart the receiver", { received: result.problem });
         }, "a restart changes nothing");
-        for (const { expectBelief } of others) {
-          await expectBelief("AUTHORIZED", "it responded with 2xx to the event, which is not sent again");
+        for (const { expectStatus } of others) {
+          await expectStatus("AUTHORIZED", "it responded with 2xx to the event, which is not sent again");
         }
       },
     },
@@ -261,15 +261,18 @@ export const storyChecks = [
 
 /** What a system says about a refund, without its ids and without times. */
 function withoutIds(text: string, refund: object): string {
-  const named = Object.values(refund).reduce((said: string, id) => said.replaceAll(String(id), "…"), text);
+  const named = Object.values(refund).reduce(
+    (result: string, id) => result.replaceAll(String(id), "…"),
+    text,
+  );
   return named.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{9,}/g, "…");
 }
 
 /** Sends an event until the receiver accepts it, as the service would at longer intervals. */
-async function sendUntilAccepted(tell: () => Promise<unknown>): Promise<void> {
+async function sendUntilAccepted(sendEvent: () => Promise<unknown>): Promise<void> {
   for (const end = performance.now() + RESTART_LIMIT_MS; ; await pause(RETRY_MS)) {
     try {
-      return void (await tell());
+      return void (await sendEvent());
     } catch (error) {
       if (!(error instanceof CheckFailure) || performance.now() > end) throw error;
     }

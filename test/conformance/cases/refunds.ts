@@ -1,3 +1,4 @@
+/** Requests for refunds, each with the response that is promised. */
 import {
   BODIES,
   casesAt,

@@ -1,3 +1,4 @@
+/** What a test case of the kit is: a change of a valid request, and the response that is promised. */
 import { valueAt } from "../../../openapi/document/pointer.ts";
 import { type HttpResponse, readContract } from "../../../openapi/document/read-contract.ts";
 import { edit, write } from "../constraints/json-edits.ts";

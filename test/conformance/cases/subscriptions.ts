@@ -1,3 +1,4 @@
+/** Requests for subscriptions, each with the response that is promised. */
 import {
   casesAt,
   defineCase,

@@ -1,3 +1,4 @@
+/** All checks of the conformance kit, in their order. */
 import type { Contract } from "../../../openapi/document/read-contract.ts";
 import type { Check } from "../preconditions.ts";
 import { constraintChecks } from "./constraints.ts";

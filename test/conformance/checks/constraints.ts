@@ -1,3 +1,4 @@
+/** The checks of each constraint in the document: a service refuses requests that break it, and accepts those that just obey it. */
 import { isDeepStrictEqual } from "node:util";
 import { type Constraint, findConstraints } from "../../../openapi/document/constraints.ts";
 import { isNode } from "../../../openapi/document/document-node.ts";

@@ -1,3 +1,4 @@
+/** The checks of webhooks: which arrive, what is in them, how they are signed and repeated. */
 import { verifyWebhook, WebhookVerificationError } from "../../../client/src/index.ts";
 import type { Node } from "../../../openapi/document/document-node.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";

@@ -1,3 +1,4 @@
+/** Subscribes, issues refunds and waits for their webhooks, once for all checks of deliveries. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";

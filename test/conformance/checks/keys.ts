@@ -1,3 +1,4 @@
+/** The checks of requestKey: a repeated one gets 409 with the existing refund. */
 import { isDeepStrictEqual } from "node:util";
 import { assert, expectProblem, expectRefund } from "../assertions.ts";
 import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";

@@ -1,3 +1,4 @@
+/** The checks of the payment that a refund names: unknown, another merchant's, and in each state. */
 import type { RefundStatus } from "../../../client/src/index.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";

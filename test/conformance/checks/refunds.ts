@@ -1,3 +1,4 @@
+/** The checks of the fields of a refund: amounts, currency, reference. */
 import { isNode } from "../../../openapi/document/document-node.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import { type Check, defineGroup, PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";

@@ -1,3 +1,4 @@
+/** Makes one check of the request cases in test/conformance/cases that name its id. */
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert } from "../assertions.ts";
 import { cases as allCases } from "../cases/headers-and-bodies.ts";

@@ -1,3 +1,4 @@
+/** The checks of any request: path, method, access, headers and JSON. */
 import {
   assert,
   bodyOf,

@@ -1,3 +1,4 @@
+/** The checks of all responses that the run has got: are they as the document describes? */
 import { isNode } from "../../../openapi/document/document-node.ts";
 import { CheckFailure, type Exchange, NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, PROBLEM_STATUSES } from "../assertions.ts";

@@ -1,3 +1,4 @@
+/** The checks of subscriptions that are refused, and of one that is accepted. */
 import { type Exchange, NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem } from "../assertions.ts";
 import type { Kit } from "../kit.ts";

@@ -1,3 +1,4 @@
+/** Finds bodies that break exactly one constraint, or just obey it, by changing valid examples. */
 import type { Condition, Constraint } from "../../../openapi/document/constraints.ts";
 import { isNode, members, type Node } from "../../../openapi/document/document-node.ts";
 import { FORMAT_SAMPLES, stepsBeyond } from "../../../openapi/document/keyword-test-values.ts";

@@ -1,3 +1,4 @@
+/** Derives requests from the constraints in the document: one breaks maxLength 64 with 65 characters, one just obeys it with 64. */
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { dereference, type Node } from "../../../openapi/document/document-node.ts";
 import { shorten } from "../../../openapi/document/keyword-test-values.ts";

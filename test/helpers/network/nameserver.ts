@@ -1,3 +1,4 @@
+/** A DNS server whose answers a test chooses. */
 import { createSocket } from "node:dgram";
 import type { LookupAddress } from "node:dns";
 import { once } from "node:events";

@@ -1,3 +1,4 @@
+/** Sends bytes over TCP as they are, for requests that no HTTP client would send. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 

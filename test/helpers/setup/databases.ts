@@ -1,3 +1,4 @@
+/** Vitest's set-up for tests that need a database: starts PostgreSQL once for the run. */
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type DatabaseOptions, openDatabase } from "../../../server/storage/database/database.ts";

@@ -1,3 +1,4 @@
+/** Vitest's set-up for tests that need the built docs. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";

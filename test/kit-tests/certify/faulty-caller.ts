@@ -1,3 +1,4 @@
+/** A merchant's program that issues refunds, with or without one of the mistakes that the exam must find. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Mistake } from "./mistakes.ts";

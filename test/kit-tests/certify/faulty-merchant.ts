@@ -1,3 +1,4 @@
+/** A merchant's system with one of the mistakes in mistakes.ts: it issues refunds and receives webhooks. */
 import { createHmac, randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";

@@ -1,3 +1,4 @@
+/** Mistakes of merchants' systems, and the checks of the exam that must find each. */
 type Row = readonly [mistake: string, ...failed: string[]];
 
 /** Each mistake of a merchant's receiver, and the checks that it fails: no other one may. */

@@ -1,3 +1,4 @@
+/** Holds the exam with a faulty merchant, and lists which checks failed. */
 import type { Sandbox } from "../../../server/sandbox/index.ts";
 import { examineCaller } from "../../certify/caller/examine-caller.ts";
 import { readCommand } from "../../certify/options.ts";

@@ -1,3 +1,4 @@
+/** Builds faults for the faulty server: changes of a request before the real server gets it, or of its response. */
 import type { IncomingHttpHeaders } from "node:http";
 import { isNode, type Node } from "../../../openapi/document/document-node.ts";
 import { parseBody } from "../../reporting/exchange.ts";

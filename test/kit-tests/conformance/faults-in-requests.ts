@@ -1,3 +1,4 @@
+/** Faults of a service in how it reads requests, each with the check that must find it. */
 import { randomUUID } from "node:crypto";
 import {
   inCalls,

@@ -1,3 +1,4 @@
+/** A server with a fault: it passes calls on to a correct one, and changes what the fault says. */
 import type { IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { Pool } from "undici";

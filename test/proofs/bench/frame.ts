@@ -1,3 +1,4 @@
+/** What all benchmarks share: a server of its own for each, and figures as a table. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";

@@ -1,3 +1,4 @@
+/** `npm run proof -- citus`: the tests in this folder, on Citus clusters. */
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber } from "../../../scripts/shared/define-command.ts";
 import { NOT_RUN } from "../../../scripts/shared/run-steps.ts";

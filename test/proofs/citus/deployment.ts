@@ -1,3 +1,4 @@
+/** A Citus cluster with servers as in production, for the tests in this folder. */
 import { expect } from "vitest";
 import { openDatabase } from "../../../server/storage/database/database.ts";
 import {

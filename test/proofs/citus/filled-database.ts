@@ -1,3 +1,4 @@
+/** A database with rows in each table, to move onto a Citus cluster. */
 import { type Database, openDatabase } from "../../../server/storage/database/database.ts";
 import type { Db } from "../../../server/storage/database/db-types.ts";
 import { recordAttempts } from "../../../server/storage/webhooks/record-attempts.ts";

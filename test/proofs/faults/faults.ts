@@ -1,3 +1,4 @@
+/** `npm run proof -- faults`: the tests in this folder, each in random rounds. */
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber, wholeNumber } from "../../../scripts/shared/define-command.ts";
 import { listTests, runProofTests } from "../run-proof-tests.ts";

@@ -1,3 +1,4 @@
+/** `npm run proof -- generators`: clients in other languages, generated from the contract. */
 import { Argument } from "@commander-js/extra-typings";
 import pLimit from "p-limit";
 import { defineProof } from "../../../scripts/shared/define-command.ts";

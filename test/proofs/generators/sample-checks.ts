@@ -1,3 +1,4 @@
+/** Checks of the sample program in another language that the exam does not make, such as a refusal after a lost response. */
 import assert from "node:assert/strict";
 import type { Sandbox } from "../../../server/sandbox/index.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";

@@ -1,3 +1,4 @@
+/** Lets the sample program in another language take the exam of callers and receivers. */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Mutants of constraints: the contract with one keyword removed or changed, such as maxLength 64 to 65. */
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
 import { step } from "../../../openapi/document/pointer.ts";

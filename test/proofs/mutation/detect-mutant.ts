@@ -1,3 +1,4 @@
+/** Tries to detect one mutant of the contract: by requests, by messages, then by the lint rules. */
 import { findChanges } from "../../../openapi/diff/diff.ts";
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import type { Node } from "../../../openapi/document/document-node.ts";

@@ -1,3 +1,4 @@
+/** Mutants of the contract outside of constraints: a path, a method, a response or a header removed or changed. */
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { locate, members, type Node, walk } from "../../../openapi/document/document-node.ts";
 import { type OperationAt, operationsOf } from "../../../openapi/document/list-operations.ts";

@@ -1,3 +1,4 @@
+/** A server of the original contract, whose responses are compared with those that a mutant promises. */
 import type { RequestListener } from "node:http";
 import { pino } from "pino";
 import type { Node } from "../../../openapi/document/document-node.ts";

@@ -1,3 +1,4 @@
+/** Responses and webhooks that the contract allows or forbids. A mutant that judges one differently is detected. */
 import { type Constraint, findConstraints } from "../../../openapi/document/constraints.ts";
 import { follow, isNode, members, type Node, walk } from "../../../openapi/document/document-node.ts";
 import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";

@@ -1,3 +1,4 @@
+/** What a mutant is: a named change at a place in the contract. */
 import type { Node } from "../../../openapi/document/document-node.ts";
 import { shorten } from "../../../openapi/document/keyword-test-values.ts";
 import { holderOf, nameAt, removeAt, setAt, valueAt } from "../../../openapi/document/pointer.ts";

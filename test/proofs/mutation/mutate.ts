@@ -1,3 +1,4 @@
+/** `npm run proof -- mutation`: changes the contract, or with --code the code, in many small ways. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Makes all mutants of the contract, and lists those that no test detects. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";

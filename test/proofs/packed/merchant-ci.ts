@@ -1,3 +1,4 @@
+/** Runs the guide's tests for a merchant's CI in real projects: Vitest, Jest, pytest and Go. */
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../../scripts/shared/root.ts";

@@ -1,3 +1,4 @@
+/** The versions of Node, from npm, on which the packed packages are tried. */
 import { join } from "node:path";
 import { installTools } from "../../helpers/process.ts";
 

@@ -1,3 +1,4 @@
+/** `npm run proof -- packed`: installs the packed packages in empty folders, and uses them there. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Compiles and bundles a program that uses the client, with each tool that merchants use. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../../scripts/shared/run-program.ts";

@@ -1,3 +1,4 @@
+/** Validates delivered events by the contract. */
 import { readContract } from "../../../openapi/document/read-contract.ts";
 import { createFindViolations } from "../../../openapi/document/schema-validators.ts";
 import { EVENT_CATEGORIES } from "../../../openapi/generated/values.ts";

@@ -1,3 +1,4 @@
+/** The figures that a proof prints at its end, such as how many processes were killed. */
 import { hash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import type { TestContext } from "vitest";

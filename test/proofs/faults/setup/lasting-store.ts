@@ -1,3 +1,4 @@
+/** A database that outlives the server processes which are killed on it. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { connect } from "node:net";

@@ -1,3 +1,4 @@
+/** Callers that issue refunds all the time, and remember the responses that they got. */
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { Schemas } from "../../../../server/contract/contract-document.ts";

@@ -1,3 +1,4 @@
+/** Compares the responses that callers got with the database: is a refund lost, doubled or changed? */
 import pLimit from "p-limit";
 import { expect, vi } from "vitest";
 import { type Duplicate, dollars, type Refund } from "../../../helpers/factories.ts";

@@ -1,3 +1,4 @@
+/** One round of a proof of faults: servers under load, a fault at a random moment, then the comparison. */
 import { expect, onTestFinished } from "vitest";
 import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
 import { type Responder, startReceiver, until } from "../../../helpers/receiver.ts";

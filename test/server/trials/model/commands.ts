@@ -1,3 +1,4 @@
+/** Random commands (create a payment, issue a refund, move the clock), each run on the model and on the servers. */
 import type fc from "fast-check";
 import { expect } from "vitest";
 import { plusBusinessDays } from "../../../../server/domain/business-days.ts";
