@@ -32,6 +32,8 @@ export type ConcurrencyLimit = {
    * header was authenticated before.
    */
   enter(authorization: string | undefined): Slot | Refusal;
+  /** What `enter` would refuse this request for now. */
+  refusalOf(authorization: string | undefined): Refusal | undefined;
   taken(): number;
 };
 
@@ -82,14 +84,21 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
     merchants.set(authorization, merchant);
   }
 
+  const merchantOf = (authorization = "") => merchants.get(authorization) ?? UNKNOWN;
+  function refusalOf(merchant: string): Refusal | undefined {
+    if (merchant !== UNKNOWN && !hasShare(merchant)) return "merchant full";
+    return taken >= total || !hasShare(merchant) ? "full" : undefined;
+  }
+
   return {
     taken: () => taken,
+    refusalOf: (authorization) => refusalOf(merchantOf(authorization)),
     enter(authorization) {
-      let merchant = merchants.get(authorization ?? "") ?? UNKNOWN;
+      let merchant = merchantOf(authorization);
       let held = false;
       let working = false;
       function take(): boolean {
-        if (taken >= total || !hasShare(merchant)) return false;
+        if (refusalOf(merchant)) return false;
         taken += 1;
         countFor(merchant, 1);
         held = true;
@@ -101,7 +110,9 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
         countFor(merchant, -1);
         held = false;
       }
-      if (!take()) return merchant === UNKNOWN || hasShare(merchant) ? "full" : "merchant full";
+      const refusal = refusalOf(merchant);
+      if (refusal) return refusal;
+      take();
       return {
         assign(owner) {
           remember(authorization, owner);

@@ -20,14 +20,11 @@ import {
 } from "../contract/problem.ts";
 import { readInSlices } from "../observability/read-in-slices.ts";
 import { toUrl } from "../observability/second-port.ts";
-import { logRefusals } from "./overload.ts";
+import { type App, KEEP_ALIVE_MS, logRefusals } from "./overload.ts";
 import { isLoopback } from "./request-head.ts";
 
 /** Longer than the limit for the body, whose response explains more. */
 const REQUEST_TIMEOUT_MS = 30_000;
-
-/** Longer than the minute that balancers usually keep a connection: if the server closed it first, a request could get lost. */
-const KEEP_ALIVE_MS = 65_000;
 
 /**
  * How many connections may wait to be accepted, if the system allows that many. Further ones are dropped, and their callers
@@ -53,7 +50,7 @@ export type HttpServerOptions = {
 
 export type HttpServer = {
   /** Resolves when it listens. Rejects with the system's error when it can't. */
-  start(app: RequestListener): Promise<void>;
+  start(app: App): Promise<void>;
   /** Its address, such as `http://127.0.0.1:3000`. */
   url(): string;
   /** The address by which it reaches itself. */
@@ -116,10 +113,7 @@ function addressOf(server: Server): AddressInfo {
 }
 
 /** Requests that Node would refuse with an empty response, or handle differently, also go to the app or get a problem. */
-function createServerFor(
-  app: RequestListener,
-  { headTimeoutMs, maxConnections, logger }: HttpServerOptions,
-): Server {
+function createServerFor(app: App, { headTimeoutMs, maxConnections, logger }: HttpServerOptions): Server {
   const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
   const waiting = new WeakMap<Socket, number>();
   const longHeads = new Set<Socket>();
@@ -166,7 +160,9 @@ function createServerFor(
       previous.response.once("close", () => refuseBrokenRequest(error, socket));
     else refuseBrokenRequest(error, socket);
   };
-  server.on("connection", (socket) => readInSlices(socket, longHeads, () => latest.get(socket)?.request));
+  server.on("connection", (socket) =>
+    readInSlices(socket, longHeads, () => latest.get(socket)?.request, app.respond),
+  );
   server.on("clientError", refuse);
   refuseConnections(server, maxConnections, logRefusals(logger, "connection", "too many were open"));
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).

@@ -3,8 +3,41 @@ import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import { malformedRequest, ProblemError } from "../contract/problem.ts";
 
+/** A request's head as Node reads it. */
+export type RequestHead = Pick<IncomingMessage, "method" | "url" | "httpVersion" | "headers" | "rawHeaders">;
+
 /** Checks the head of a request. Throws a problem. */
-export type HeadCheck = (request: IncomingMessage) => void;
+export type HeadCheck = (request: RequestHead) => void;
+
+/** A field as nearly every caller writes it. */
+const FIELD = /^([\w-]+): ([!-~](?:[ -~]*[!-~])?)$/;
+/** Fields that say how the body is sent, or how the connection goes on. */
+const HOP_BY_HOP = /^(?:te|trailer|transfer-encoding|expect|upgrade|proxy-connection)$/;
+const MAX_HEAD_BYTES = 4_096;
+
+/**
+ * Reads the head of a request of exactly these bytes. It reads only the plainest spelling, in which no parser could see another request;
+ * undefined: Node has to parse it.
+ */
+export function readWholeRequest(bytes: Buffer): RequestHead | undefined {
+  const end = bytes.subarray(0, MAX_HEAD_BYTES).indexOf("\r\n\r\n");
+  const [line = "", ...fields] = bytes.toString("latin1", 0, Math.max(end, 0)).split("\r\n");
+  const [, method, url] = /^([A-Z]+) (\/[\w/-]*) HTTP\/1\.1$/.exec(line) ?? [];
+  if (method === undefined || url === undefined) return undefined;
+  const headers: Record<string, string> = {};
+  const rawHeaders: string[] = [];
+  for (const field of fields) {
+    const [, name = "", value = ""] = FIELD.exec(field) ?? [];
+    const key = name.toLowerCase();
+    if (!key || key in headers || HOP_BY_HOP.test(key)) return undefined;
+    headers[key] = value;
+    rawHeaders.push(name, value);
+  }
+  const { connection = "keep-alive", "content-length": length = "0" } = headers;
+  if (connection !== "keep-alive" || !/^\d{1,5}$/.test(length)) return undefined;
+  if (bytes.length !== end + 4 + Number(length)) return undefined;
+  return { method, url, httpVersion: "1.1", headers, rawHeaders };
+}
 
 /** A fragment, and bytes that Express cuts off at the end of a path. */
 const NO_TARGET = /[#\t\f\xa0]/;

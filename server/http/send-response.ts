@@ -89,14 +89,14 @@ export function sendProblem(request: Request, response: HttpResponse, problem: P
 const MAX_ACCEPT_LENGTH = 512;
 
 /** Reads `Accept` up to the last whole media type within that length. */
-function negotiatorOf({ headers: { accept = "" } }: IncomingMessage): Negotiator {
+function negotiatorOf({ headers: { accept = "" } }: Pick<IncomingMessage, "headers">): Negotiator {
   if (accept.length <= MAX_ACCEPT_LENGTH) return new Negotiator({ headers: { accept } });
   const end = accept.lastIndexOf(",", MAX_ACCEPT_LENGTH);
   return new Negotiator({ headers: { accept: accept.slice(0, Math.max(end, 0)) } });
 }
 
 /** Plain JSON only when `Accept` names it, but neither the exact type nor a wildcard (D07). */
-export function problemMediaType(request: IncomingMessage): JsonType {
+export function problemMediaType(request: Pick<IncomingMessage, "headers">): JsonType {
   if (request.headers.accept === "application/json") return "application/json"; // nearly every request
   const accepted = negotiatorOf(request)
     .mediaTypes()

@@ -1,4 +1,3 @@
-import type { RequestListener } from "node:http";
 import express, { type Router } from "express";
 import type { Logger } from "pino";
 import type { Caller, FindCaller } from "../auth/bearer-token.ts";
@@ -14,7 +13,7 @@ import { handleErrors, refusePath } from "../http/error-handler.ts";
 import { createProbes, type ProbeOptions } from "../http/health-probes.ts";
 import { checkReferences, issueRefund } from "../http/issue-refund.ts";
 import { type ApiOptions, serveApi } from "../http/operation-routes.ts";
-import { refuseOverload } from "../http/overload.ts";
+import { type App, refuseOverload } from "../http/overload.ts";
 import { limitRate, type RateLimiter } from "../http/rate-limiter.ts";
 import { createDeadline } from "../http/request-deadline.ts";
 import { checkHost, checkPlainHead, type HeadCheck } from "../http/request-head.ts";
@@ -34,7 +33,7 @@ import { findTargetError, type TargetPolicy } from "../webhooks/target-policy.ts
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** The app of the published contract, with its probes and its pages. */
-export async function createApp(parts: AppParts, document?: ContractDocument): Promise<RequestListener> {
+export async function createApp(parts: AppParts, document?: ContractDocument): Promise<App> {
   return assembleApp<PublishedId>(parts, {
     document: document ?? readDocument("openapi"),
     handlers: createHandlers(parts),
@@ -93,7 +92,7 @@ type Served<Ids extends OperationId> = Pick<
 export async function assembleApp<Ids extends OperationId>(
   parts: AppParts,
   served: Served<Ids>,
-): Promise<RequestListener> {
+): Promise<App> {
   const { config, logger, observer } = parts;
   const { document, isWarm } = served;
   const headChecks = [checkHost, checkPlainHead, ...served.headChecks];

@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import { pino } from "pino";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { readDocument } from "../../../../server/contract/contract-document.ts";
@@ -6,12 +5,12 @@ import {
   compileResponseValidators,
   type FindResponseValidator,
 } from "../../../../server/contract/validate-response.ts";
+import { createHttpServer } from "../../../../server/http/http-server.ts";
 import { refuseOverload } from "../../../../server/http/overload.ts";
 import { checkHost, checkPlainHead } from "../../../../server/http/request-head.ts";
 import { readSecurityHeaders } from "../../../../server/http/security-headers.ts";
 import type { Refusal, RequestOutcome } from "../../../../server/observability/observer.ts";
-import { listenLocally } from "../../../helpers/network/local-server.ts";
-import { exchange, head } from "../../../helpers/network/raw-http.ts";
+import { exchange, head, openConnection } from "../../../helpers/network/raw-http.ts";
 
 /** The status of the app behind, which the contract does not know. */
 const PASSED_ON = 299;
@@ -25,6 +24,8 @@ const SLOT = { assign() {}, leave() {}, run: <Result>(work: () => Promise<Result
 let url: string;
 let findValidator: FindResponseValidator;
 const state: { refusal: Refusal | undefined; isDraining: boolean } = { refusal: "full", isDraining: false };
+/** How many requests to the contract's operations Node has parsed. */
+let parsed: number;
 const observed: RequestOutcome[] = [];
 const logged: { level: number; refused: number; msg: string }[] = [];
 const log = { write: (line: string) => void logged.push(JSON.parse(line)) };
@@ -36,23 +37,44 @@ beforeAll(async () => {
   findValidator = compileResponseValidators(published);
   const listener = refuseOverload((_request, response) => response.writeHead(PASSED_ON).end(), {
     document,
-    concurrency: { enter: () => state.refusal ?? SLOT },
+    concurrency: {
+      refusalOf: () => state.refusal,
+      enter() {
+        parsed += 1;
+        return state.refusal ?? SLOT;
+      },
+    },
     isDraining: () => state.isDraining,
     headChecks: [checkHost, checkPlainHead],
     observe: (outcome) => observed.push(outcome),
     onRefused: () => {},
     logger: pino({}, log),
   });
-  const server = await listenLocally(createServer({ requireHostHeader: false }, listener));
-  url = server.url;
-  return () => server[Symbol.asyncDispose]();
+  const logger = pino({ level: "silent" });
+  const times = { headTimeoutMs: 10_000, drainMs: 0, stopDelaySeconds: 0 };
+  const server = createHttpServer({ host: "127.0.0.1", port: 0, maxConnections: 100, logger, ...times });
+  await server.start(listener);
+  url = server.url();
+  return () => server.stop();
 });
 beforeEach(() => {
+  parsed = 0;
   Object.assign(state, { refusal: "full", isDraining: false });
   observed.length = 0;
 });
 
 const REFUND = "/v1/refunds";
+
+/** Sends pieces after a call that was refused, on the same connection, and resolves with the response to the last of them. */
+async function sendNext(text: string, now: Partial<typeof state> = {}) {
+  using connection = await openConnection(url);
+  connection.send(head(REFUND));
+  const first = await connection.response();
+  Object.assign(state, now);
+  observed.length = 0;
+  connection.send(text);
+  return { first, next: await connection.response() };
+}
 
 test.each([
   ["application/json", "application/json"],
@@ -80,17 +102,57 @@ test.each([
   ["a server that drains", head(REFUND), { isDraining: true }],
   ["a server with room", head(REFUND), { refusal: undefined }],
 ])("goes on to the app: %s", async (_case, text, now) => {
-  Object.assign(state, now);
-
+  expect((await sendNext(text, now)).next.status).toBe(PASSED_ON);
   expect((await exchange(url, text)).status).toBe(PASSED_ON);
   expect(observed).toEqual([]);
 });
 
+test("a second call on a connection is refused in the same way before Node parses it", async () => {
+  const { first, next } = await sendNext(`${head(REFUND, { "Content-Length": 2 })}{}`);
+
+  expect([parsed, observed.length]).toEqual([1, 1]);
+  const date = expect.any(String);
+  expect(next).toEqual({
+    status: first.status,
+    headers: { ...first.headers, date },
+    body: { ...Object(first.body), instance: expect.not.stringMatching(Object(first.body).instance) },
+  });
+});
+
+test.each([
+  ["two calls at once", head(REFUND) + head(REFUND)],
+  ["a part of a call", head(REFUND, { "Content-Length": 2 })],
+  ["two codings", `${head(REFUND, { "Transfer-Encoding": "chunked", "Content-Length": 5 })}0\r\n\r\n`],
+  ["two lengths", head(REFUND, { "Content-Length": "0\r\nContent-Length: 0" })],
+  ["a caller who closes the connection", head(REFUND, { Connection: "close" })],
+  ["a control character", head(REFUND, { "X-Name": "\x01" })],
+  ["a target with a query", head(`${REFUND}?a=b`)],
+])("leaves the bytes of a second call to Node: %s", async (_case, text) => {
+  const { status, headers } = (await sendNext(text)).next;
+
+  expect([503, 400]).toContain(status);
+  expect(parsed > 1 || headers.connection === "close").toBe(true);
+});
+
+test("a body that reads like a call gets no response", async () => {
+  using connection = await openConnection(url);
+  for (const text of [head(REFUND), head(REFUND, { "Content-Length": head(REFUND).length })]) {
+    connection.send(text);
+    await connection.response();
+  }
+  connection.send(head(REFUND));
+  connection.send(head(REFUND));
+
+  expect((await connection.response()).status).toBe(503);
+  expect(parsed).toBe(3);
+});
+
 test("a merchant with too many requests under way waits for its refusals", async () => {
-  state.refusal = "merchant full";
   const startedAt = performance.now();
 
-  expect((await exchange(url, head(REFUND))).status).toBe(503);
+  const { next } = await sendNext(head(REFUND), { refusal: "merchant full" });
+
+  expect(next.status).toBe(503);
 
   expect(performance.now() - startedAt).toBeGreaterThan(PAUSE_MS - 10);
   expect(observed).toEqual([{ route: REFUND, status: 503, milliseconds: PAUSE_MS }]);
