@@ -43,7 +43,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     reason: "The shortest `uri` that validators allow has three characters.",
-    matches: named(/\/(ProblemType|SubscriptionRequest\/properties\/url)\/minLength$/, /^minLength /),
+    matches: named(/\/SubscriptionRequest\/properties\/url\/minLength$/, /^minLength /),
   },
   {
     reason: "The pattern has 45 characters and begins as a URI: it says as much as length and format do.",
@@ -70,6 +70,17 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   {
     reason: "A text of 55 characters holds its pattern only as a whole.",
     matches: named(/\/WebhookTraceparent\/schema\/pattern$/, /^pattern without its (start|end)$/),
+  },
+  {
+    reason: "The `const` beside an `enum` of one value says the same.",
+    matches: ({ name }, holder) => name.endsWith("/type/enum enum removed") && "const" in holder,
+  },
+  {
+    reason: "A refund has its `paymentStatus` always, so that the condition needn't require it.",
+    matches: ({ name }) =>
+      name.startsWith(
+        '/components/schemas/Refund/if if changed to {"unevaluatedProperties":true,"required":[]',
+      ),
   },
   {
     reason: "Each operation and each webhook says its own security.",
