@@ -7,7 +7,7 @@ export const engines: readonly Engine[] = readEngines(process.env.ENGINE);
 
 function readEngines(name: string | undefined): readonly Engine[] {
   if (name === undefined) return ENGINES;
-  const engine = ENGINES.find((one) => one === name);
+  const engine = ENGINES.find((engine) => engine === name);
   if (!engine) throw new Error(`ENGINE must be ${ENGINES.join(" or ")}, not ${name}`);
   return [engine];
 }

@@ -1,3 +1,4 @@
+/** The command `exec`, which runs a merchant's tests against a sandbox and judges what they missed. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -50,7 +50,7 @@ describe("the lint of a document with mistakes", () => {
     );
   });
 
-  test.each(cases.map((one, index) => ({ ...one, index })))("$title", ({ index, errors }) => {
+  test.each(cases.map((lintCase, index) => ({ ...lintCase, index })))("$title", ({ index, errors }) => {
     expect(found[index]).toEqual(errors.toSorted());
   });
 });

@@ -125,7 +125,7 @@ function toSuites({ results }: Report): Suites {
 
 function toCase(result: Result): Case {
   const { id, name, outcome, seconds, sources, failure, reason } = result;
-  const source = sources.map((one) => describeSource({ ...one, text: "" })).join("; ");
+  const source = sources.map((source) => describeSource({ ...source, text: "" })).join("; ");
   return failure
     ? {
         id,

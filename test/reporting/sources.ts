@@ -29,7 +29,7 @@ function sections(file: string, heading: RegExp, kind: Source["kind"]): Source[]
   return text.split(/^(?=#)/m).flatMap((section) => {
     const [, id, title] = heading.exec(section) ?? [];
     if (id === undefined || title === undefined) return [];
-    const said = section
+    const decided = section
       .slice(section.indexOf("\n"))
       .replaceAll(/<!--.*?-->/gs, "")
       .trim()
@@ -39,7 +39,7 @@ function sections(file: string, heading: RegExp, kind: Source["kind"]): Source[]
       id,
       kind,
       title,
-      text: kind === "clause" ? said.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1") : "",
+      text: kind === "clause" ? decided.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1") : "",
     };
   });
 }

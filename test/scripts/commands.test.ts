@@ -1,3 +1,4 @@
+/** The commands that README.md and CONTRIBUTING.md name exist, and each command is named there. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+/** The parts of the console that change by themselves: the clock, countdowns and new records. */
 import { describe, expect, test } from "vitest";
 import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console-page.ts";
 import { dollars, refundOf } from "../../helpers/factories.ts";

@@ -1,3 +1,4 @@
+/** The exam finds each mistake of a merchant's system, and passes systems without one. */
 import { describe, expect, test } from "vitest";
 import { startSandbox } from "../../../server/sandbox/index.ts";
 import { forSuite } from "../../helpers/suite.ts";

@@ -1,3 +1,4 @@
+/** The conformance kit finds each fault that a wrong server can have: one server per fault, one check that must fail. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ConformOptions } from "../../conformance/options.ts";
 import { runConformance } from "../../conformance/run-conformance.ts";

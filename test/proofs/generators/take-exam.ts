@@ -79,7 +79,7 @@ async function statusOf(
   const events = (await storedEvents(merchant.folder)).filter(
     ({ data }) => data.clientReferenceId === reference && STATUSES.includes(String(data.paymentStatus)),
   );
-  const latest = events.sort((one, other) => other.sequence - one.sequence)[0];
+  const latest = events.sort((first, second) => second.sequence - first.sequence)[0];
   return String(latest?.data.paymentStatus ?? printed.get(reference) ?? "");
 }
 

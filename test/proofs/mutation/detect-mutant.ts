@@ -60,7 +60,7 @@ function first([found]: Iterable<string>): string | undefined {
 
 /** The constraints at a location or below it, or else around it. */
 function constraintsNear(pointer: string, constraints: readonly Constraint[]): readonly Constraint[] {
-  const found = constraints.filter((one) => isWithin(one.pointer, pointer));
+  const found = constraints.filter((constraint) => isWithin(constraint.pointer, pointer));
   return found.length > 0 || pointer === "" ? found : constraintsNear(holderOf(pointer), constraints);
 }
 
@@ -69,10 +69,12 @@ function constraintsNear(pointer: string, constraints: readonly Constraint[]): r
  * responses only, one call for each kind of response is enough to show the difference.
  */
 function callsNear({ pointer }: Mutant, near: readonly Constraint[], { derived, cases }: Calls): Calls {
-  const requests = new Set(near.flatMap((one) => (one.side === "request" ? one.operationId : [])));
+  const requests = new Set(
+    near.flatMap((constraint) => (constraint.side === "request" ? constraint.operationId : [])),
+  );
   if (requests.size === 0) return { derived: oneOfEach(derived), cases: oneOfEach(cases) };
   const isNear = ({ operation }: RequestCase) => requests.has(operation);
-  const rank = (one: DerivedCase) => (isWithin(one.pointer, pointer) ? 0 : 1);
+  const rank = (derivedCase: DerivedCase) => (isWithin(derivedCase.pointer, pointer) ? 0 : 1);
   return {
     derived: derived.filter(isNear).toSorted((a, b) => rank(a) - rank(b)),
     cases: cases.filter(isNear),

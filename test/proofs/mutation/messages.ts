@@ -36,7 +36,9 @@ export function deriveMessages(document: Node): JudgedMessage[] {
       .filter(isFirstThere)
       .flatMap((constraint) => atLimits(document, constraint, examples)),
   ];
-  return [...new Map(all.map((one) => [one.name, { ...one, allowed: isAllowed(one) }])).values()];
+  return [
+    ...new Map(all.map((message) => [message.name, { ...message, allowed: isAllowed(message) }])).values(),
+  ];
 }
 
 /** The names of the messages about which a document says something else. */
@@ -56,14 +58,17 @@ function judgeBy(contract: Contract): (message: Message) => boolean {
 function examplesOf(document: Node, { kind, path, operation }: OperationAt): Message[] {
   const id = String(operation.operationId);
   if (kind === "webhooks") {
-    const parameters = members(operation.parameters).map(([, one]) => follow(document, one));
-    const headers = Object.fromEntries(parameters.map((one) => [one.name, sampleOf(one)]));
+    const parameters = members(operation.parameters).map(([, parameter]) => follow(document, parameter));
+    const headers = Object.fromEntries(parameters.map((parameter) => [parameter.name, sampleOf(parameter)]));
     const event = { operation: id, event: path, headers, name: path, body: undefined };
     return withBodies(document, operation.requestBody, event);
   }
   return members(operation.responses).flatMap(([status, given]) => {
     const response = follow(document, given);
-    const headers = members(response.headers).map(([name, one]) => [name, sampleOf(follow(document, one))]);
+    const headers = members(response.headers).map(([name, header]) => [
+      name,
+      sampleOf(follow(document, header)),
+    ]);
     const empty = { operation: id, status: Number(status), headers: Object.fromEntries(headers) };
     return withBodies(document, response, { ...empty, name: `${id} ${status}`, body: undefined });
   });
@@ -94,15 +99,15 @@ const TYPES = ["text/plain", "application/xml", "application/json", "application
 /** The message with parts of another kind: its status, media type and body, without each header, and with members of a later version. */
 function asAnotherKind(message: Message, examples: readonly Message[]): Message[] {
   const { name, operation, status, headers, body } = message;
-  const bodies = examples.filter((other) => other.operation === operation).map((other) => other.body);
+  const bodies = examples.filter((example) => example.operation === operation).map((example) => example.body);
   const changed = (how: string, change: Partial<Message>) => ({
     ...message,
     name: `${name} ${how}`,
     ...change,
   });
   return [
-    ...(status === undefined ? [] : UNDOCUMENTED).map((other) =>
-      changed(`with status ${other}`, { status: other }),
+    ...(status === undefined ? [] : UNDOCUMENTED).map((undocumented) =>
+      changed(`with status ${undocumented}`, { status: undocumented }),
     ),
     ...TYPES.map((type) => changed(`sent as ${type}`, { headers: { ...headers, "content-type": type } })),
     ...Object.keys(headers).flatMap((header) => {
@@ -113,7 +118,7 @@ function asAnotherKind(message: Message, examples: readonly Message[]): Message[
         changed(`with a long ${header}`, { headers: long }),
       ];
     }),
-    ...[undefined, {}, ...bodies].map((other, index) => changed(`with body ${index}`, { body: other })),
+    ...[undefined, {}, ...bodies].map((body, index) => changed(`with body ${index}`, { body })),
     ...[...walk(body)]
       .filter(({ part }) => isNode(part))
       .map(({ path }) => toPointer(path))
@@ -123,16 +128,18 @@ function asAnotherKind(message: Message, examples: readonly Message[]): Message[
 
 /** Messages share most schemas, so each part of the document is tried in the first message that has it at a location. */
 function isFirstThere({ pointer, at, side }: Constraint, index: number, all: readonly Constraint[]): boolean {
-  return side !== "request" && all.findIndex((one) => one.pointer === pointer && one.at === at) === index;
+  return (
+    side !== "request" && all.findIndex((limit) => limit.pointer === pointer && limit.at === at) === index
+  );
 }
 
 /** The examples with the values of a constraint's keyword, at the location that it limits. */
 function atLimits(document: Node, constraint: Constraint, examples: readonly Message[]): Message[] {
   const { operationId, status, part, keyword, id, pointer } = constraint;
-  const own = examples.filter(
-    (one) => one.operation === operationId && [undefined, String(one.status)].includes(status),
+  const ofOperation = examples.filter(
+    (example) => example.operation === operationId && [undefined, String(example.status)].includes(status),
   );
-  return own.flatMap((message) => {
+  return ofOperation.flatMap((message) => {
     const { headers, body, name } = message;
     if (part.in === "header")
       return textsFor(constraint, headers[part.name])
@@ -187,8 +194,10 @@ function shownAs(name: string, examples: readonly Message[]): unknown {
 
 /** The members with which an object meets the conditions of a constraint, such as `paymentStatus: "TERMINAL_FAILED"`. */
 function constantsOf(document: Node, when: Constraint["when"]): Node {
-  const properties = when.flatMap((one) =>
-    one.kind === "if" && one.holds ? members((valueAt(document, one.pointer) as Node).properties) : [],
+  const properties = when.flatMap((condition) =>
+    condition.kind === "if" && condition.holds
+      ? members((valueAt(document, condition.pointer) as Node).properties)
+      : [],
   );
   return Object.fromEntries(properties.map(([name, schema]) => [name, schema.const]));
 }
@@ -213,7 +222,7 @@ function textsFor({ keyword, value, holder }: Constraint, current: unknown): str
   const occurrence = { value, schema: holder, current, others: [] };
   const text = keyword === "pattern" && typeof current === "string" ? current : "";
   const replaced = [...text].flatMap((_, index) =>
-    NEIGHBOURS.map((one) => JSON.stringify(text.slice(0, index) + one + text.slice(index + 1))),
+    NEIGHBOURS.map((neighbour) => JSON.stringify(text.slice(0, index) + neighbour + text.slice(index + 1))),
   );
   return [...(obeying?.(occurrence) ?? []), ...(breaking?.(occurrence) ?? []), ...replaced];
 }

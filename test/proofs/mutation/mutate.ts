@@ -39,7 +39,7 @@ function printReports(reports: readonly MutationReport[], isWhole: boolean): voi
     ...idle.map(({ reason }) => `listed as equivalent, and does not occur: ${reason}`),
   ];
   const sum = (count: (report: MutationReport) => number) =>
-    reports.reduce((all, one) => all + count(one), 0);
+    reports.reduce((sum, report) => sum + count(report), 0);
   const parts = new Set(reports.flatMap(({ killed }) => Object.keys(killed)));
   const lines = [
     `mutants made: ${sum(({ mutants }) => mutants)}`,

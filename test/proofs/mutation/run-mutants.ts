@@ -88,7 +88,7 @@ function countVerdicts(notices: ReadonlyMap<Mutant, Notice | undefined>, documen
   let equivalents = 0;
   for (const [mutant, found] of notices) {
     const holder = locate(document, holderOf(mutant.pointer))[1];
-    const equivalent = EQUIVALENTS.find((one) => one.matches(mutant, holder));
+    const equivalent = EQUIVALENTS.find((candidate) => candidate.matches(mutant, holder));
     if (equivalent) reasons.add(equivalent.reason);
     if (found) killed[found.by] = (killed[found.by] ?? 0) + 1;
     else if (equivalent) equivalents += 1;

@@ -30,8 +30,8 @@ export async function useClient(baseUrl: string): Promise<string[]> {
     secretKey,
     subscriptionDetails: { type: "ALL" },
   });
-  const heard: string[] = [];
-  const receive = fetchWebhookHandler({ secretKey, onEvent: (event) => heard.push(event.type), onError: () => {} });
+  const events: string[] = [];
+  const receive = fetchWebhookHandler({ secretKey, onEvent: (event) => events.push(event.type), onError: () => {} });
   const delivery = signWebhook(
     { type: "account.linked", timestamp: "2026-11-25T05:00:00.000Z", sequence: 1, data: { accountId: "acc_1" } },
     secretKey,
@@ -49,7 +49,7 @@ export async function useClient(baseUrl: string): Promise<string[]> {
     String(thin.status),
     String(silence instanceof NetworkError),
     subscriptionKey.slice(0, 4),
-    heard.join(),
+    events.join(),
     responses.map(({ status }) => status).join(),
   ];
 }

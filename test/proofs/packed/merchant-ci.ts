@@ -33,16 +33,16 @@ export async function checkMerchantCi(
       console.log(`- the guide's example for ${name}: not run, because this fails here: ${needs}`);
       continue;
     }
-    const own = join(folder, name);
-    await cp(join(ROOT, "docs/examples/ci", name), own, { recursive: true });
+    const project = join(folder, name);
+    await cp(join(ROOT, "docs/examples/ci", name), project, { recursive: true });
     const type = name === "jest" ? "commonjs" : "module";
-    await writeFile(join(own, "package.json"), JSON.stringify({ private: true, type }));
+    await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type }));
     const line = `npx --yes file:${sandbox} exec --bad-day lost-after,busy --require 201 -- ${tests}`;
     await check(`the guide's line for CI passes its example for ${name}`, async () => {
-      if (install) await run("npm", ["install", "--prefer-offline", client, ...install], own);
+      if (install) await run("npm", ["install", "--prefer-offline", client, ...install], project);
       const command = ["sh", "-c", line];
       const { code, stdout, stderr } = await runProgram(command, {
-        cwd: own,
+        cwd: project,
         env: READER_ENV,
         limitMs: LIMIT_MS,
       });

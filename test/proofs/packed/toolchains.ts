@@ -31,8 +31,8 @@ const compilers = COMPILERS.map((version) => ({
   name: `TypeScript ${version}`,
   async use(folder: string) {
     const tools = await installTools(`toolchains/typescript-${version}`, [`typescript@${version}`]);
-    const check = async (own: string, options: object) => {
-      const file = join(own, "tsconfig.json");
+    const check = async (project: string, options: object) => {
+      const file = join(project, "tsconfig.json");
       await writeFile(
         file,
         JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files: ["program.ts"] }),
@@ -48,11 +48,11 @@ const compilers = COMPILERS.map((version) => ({
 
 /** A package of CommonJS inside the project, with the same program. */
 async function openCommonJs(folder: string): Promise<string> {
-  const own = join(folder, "commonjs");
-  await mkdir(own, { recursive: true });
-  await writeFile(join(own, "package.json"), '{ "name": "older", "version": "1.0.0" }');
-  await writeFile(join(own, "program.ts"), PROGRAM);
-  return own;
+  const project = join(folder, "commonjs");
+  await mkdir(project, { recursive: true });
+  await writeFile(join(project, "package.json"), '{ "name": "older", "version": "1.0.0" }');
+  await writeFile(join(project, "program.ts"), PROGRAM);
+  return project;
 }
 
 /** Compiled to CommonJS by ts-jest. The guide's example for CI is of plain Jest. */
@@ -81,16 +81,16 @@ const jest = {
   name: JEST.join(" and "),
   async use(folder: string) {
     const tools = await installTools("toolchains/jest", JEST);
-    const own = await openCommonJs(folder);
+    const project = await openCommonJs(folder);
     const compilerOptions = { strict: true, target: "es2022", module: "commonjs", types: [] };
-    await writeFile(join(own, "tsconfig.json"), JSON.stringify({ compilerOptions }));
-    await writeFile(join(own, "typed.test.ts"), JEST_TEST);
+    await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    await writeFile(join(project, "typed.test.ts"), JEST_TEST);
     const settings = {
       testMatch: ["**/typed.test.ts"],
       transform: { "\\.ts$": join(tools, "ts-jest") },
     };
-    const args = ["--rootDir", own, "--config", JSON.stringify(settings)];
-    await run(process.execPath, [join(tools, "jest/bin/jest.js"), ...args], own);
+    const args = ["--rootDir", project, "--config", JSON.stringify(settings)];
+    await run(process.execPath, [join(tools, "jest/bin/jest.js"), ...args], project);
   },
 };
 

@@ -1,3 +1,4 @@
+/** An operator blocks a merchant, a client or a token, whose calls every server then refuses. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { BLOCKS_CHANNEL, type Blocked, block } from "../../../server/storage/blocks-table.ts";

@@ -1,3 +1,4 @@
+/** What a server does against abuse and trouble: safe headers, limits of size and time, readiness. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";

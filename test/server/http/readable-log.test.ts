@@ -1,3 +1,4 @@
+/** The log that a sandbox writes for people, a line for each event. */
 import { expect, test } from "vitest";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import type { ServerProcess } from "../../helpers/process.ts";

@@ -1,3 +1,4 @@
+/** A response that the contract does not allow never leaves the server. */
 import { Readable } from "node:stream";
 import express, { type Response as ExpressResponse } from "express";
 import { pino } from "pino";

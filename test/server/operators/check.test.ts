@@ -1,3 +1,4 @@
+/** `refunds-admin check`: compares the records in the database with each other, and lists differences. */
 import { expect, test } from "vitest";
 import { readLastCheck } from "../../../server/storage/backlog.ts";
 import type { Db } from "../../../server/storage/database/db-types.ts";

@@ -1,3 +1,4 @@
+/** Reads a stream line by line, such as the payments that an operator imports. */
 import { describe, expect, test } from "vitest";
 import { readLines } from "../../../server/operators/apply-lines.ts";
 import { streamOf } from "../../helpers/admin-command.ts";

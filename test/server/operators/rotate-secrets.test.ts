@@ -59,17 +59,17 @@ test("npm run admin -- subscriptions rotate-secret replaces a secret that is rea
   );
   const unknown = await runCommand(["subscriptions", "rotate-secret", "sub_unknown"], { env, stdin: SECRET });
 
-  const of = `${subscriptionKey} of ${merchant}`;
+  const name = `${subscriptionKey} of ${merchant}`;
   expect([byStdin, repeated, third, byFile, unknown].map(({ code, stdout }) => [code, stdout])).toEqual([
-    [0, expect.stringMatching(`^${of}: has the new secret; the old one signs, too, until 20.*Z\n$`)],
-    [0, expect.stringMatching(`^${of}: had this secret already; the old one signs, too, until 20.*Z\n$`)],
+    [0, expect.stringMatching(`^${name}: has the new secret; the old one signs, too, until 20.*Z\n$`)],
+    [0, expect.stringMatching(`^${name}: had this secret already; the old one signs, too, until 20.*Z\n$`)],
     [
       1,
       expect.stringMatching(
-        `^${of}: unchanged, because .* until 20.*Z. Wait, or end it at once with --overlap 0h\n$`,
+        `^${name}: unchanged, because .* until 20.*Z. Wait, or end it at once with --overlap 0h\n$`,
       ),
     ],
-    [0, `${of}: has the new secret; it alone signs\n`],
+    [0, `${name}: has the new secret; it alone signs\n`],
     [1, "sub_unknown: there is no such live subscription\n"],
   ]);
   expect(byStdin.log.join("") + byStdin.stdout + byStdin.stderr).not.toContain(SECRET);

@@ -18,24 +18,24 @@ async function wasSubscribed(subscriptionKey: string): Promise<boolean> {
 
 describe("a listener", () => {
   test.each(["a reset", "a restart that lost the data"])("subscribes again after %s", async (cause) => {
-    let other = await startTestServer();
-    onTestFinished(() => other.close());
+    let sandbox = await startTestServer();
+    onTestFinished(() => sandbox.close());
     const out = new PassThrough({ encoding: "utf8" });
     const { subscriptionKey, stop } = await listen({
-      ...{ url: other.url, token: "sandbox_acme", events: [], secretKey: SECRET_KEY, out },
+      ...{ url: sandbox.url, token: "sandbox_acme", events: [], secretKey: SECRET_KEY, out },
     });
-    if (cause === "a reset") await sandboxOf(other)("resetSandbox");
+    if (cause === "a reset") await sandboxOf(sandbox)("resetSandbox");
     else {
-      await other.close();
-      other = await startTestServer({ env: { PORT: new URL(other.url).port } });
+      await sandbox.close();
+      sandbox = await startTestServer({ env: { PORT: new URL(sandbox.url).port } });
     }
 
-    const [told] = await once(out, "data");
+    const [message] = await once(out, "data");
     const body = { type: "account.linked", resourceId: "acc_1" };
-    await sandboxOf(other)("emitEvent", { body });
+    await sandboxOf(sandbox)("emitEvent", { body });
     const [event] = await once(out, "data");
 
-    const [, again = ""] = told.match(/^The sandbox was reset; subscribed again as (sub_[\w-]+)\.\n$/);
+    const [, again = ""] = message.match(/^The sandbox was reset; subscribed again as (sub_[\w-]+)\.\n$/);
     expect(again).not.toBe(subscriptionKey);
     expect(event).toContain("account.linked          acc_1");
     expect(await stop()).toBe(`Ended the subscription ${again}.`);

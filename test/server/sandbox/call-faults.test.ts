@@ -55,25 +55,28 @@ const table: [fault: NewFault, got: Partial<Outcome>, repeated: number][] = [
 ];
 
 describe("a fault of calls", () => {
-  test.each(table)("$kind", async (fault, got, repeated) => {
-    const body = refundOf(paymentId);
-    await arm(fault);
-    const startedAt = performance.now();
+  test.each(table)(
+    "$kind is what one call gets, and what the sandbox then lists",
+    async (fault, got, repeated) => {
+      const body = refundOf(paymentId);
+      await arm(fault);
+      const startedAt = performance.now();
 
-    const response = await send(body);
+      const response = await send(body);
 
-    const tookMs = performance.now() - startedAt;
-    expect(response).toMatchObject(got);
-    expect(tookMs).toBeGreaterThan(fault.delayMs ?? 0);
-    expect((await send(body)).status).toBe(repeated);
-    const status = got.status === "closed" ? null : got.status;
-    const [second, first] = (await acme.sandbox("listRequests")).body.items;
-    expect(first).toMatchObject({ status, fault: fault.kind, requestKey: body.requestKey });
-    expect(second).toMatchObject({ status: repeated, fault: null });
-    if (fault.kind === "CLOSED_AFTER") expect(first?.paymentId).toMatch(/^rfd_/);
-    const hits = [{ requestId: first?.requestId, statuses: [status] }];
-    expect(await faults()).toMatchObject([{ ...fault, remaining: 0, hits }]);
-  });
+      const tookMs = performance.now() - startedAt;
+      expect(response).toMatchObject(got);
+      expect(tookMs).toBeGreaterThan(fault.delayMs ?? 0);
+      expect((await send(body)).status).toBe(repeated);
+      const status = got.status === "closed" ? null : got.status;
+      const [second, first] = (await acme.sandbox("listRequests")).body.items;
+      expect(first).toMatchObject({ status, fault: fault.kind, requestKey: body.requestKey });
+      expect(second).toMatchObject({ status: repeated, fault: null });
+      if (fault.kind === "CLOSED_AFTER") expect(first?.paymentId).toMatch(/^rfd_/);
+      const hits = [{ requestId: first?.requestId, statuses: [status] }];
+      expect(await faults()).toMatchObject([{ ...fault, remaining: 0, hits }]);
+    },
+  );
 
   test("happens to as many calls as it says, also when they come at once, and to no call that is refused", async () => {
     await arm({ kind: "UNAVAILABLE", times: 3 });

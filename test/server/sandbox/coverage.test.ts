@@ -13,15 +13,15 @@ describe("GET /sandbox/coverage", () => {
   const met = async () => (await coverage()).items.filter(({ count }) => count > 0).map(keyOf);
 
   test("counts what a merchant's calls meet, also before a reset", async () => {
-    const other = await createSandboxMerchant(server);
+    const otherMerchant = await createSandboxMerchant(server);
     await acme.refund();
     await acme.refund();
     await acme.sandbox("resetSandbox");
 
     const { percent, met: count, total, kinds, items } = await coverage();
 
-    const counted = items.filter((one) => one.count > 0);
-    expect(new Set(counted.map((one) => one.count))).toEqual(new Set([2]));
+    const counted = items.filter((item) => item.count > 0);
+    expect(new Set(counted.map((item) => item.count))).toEqual(new Set([2]));
     expect(counted.map(keyOf)).toEqual([
       "OPERATION issueRefund",
       "STATUS issueRefund 201",
@@ -29,7 +29,7 @@ describe("GET /sandbox/coverage", () => {
     ]);
     expect([percent, count, total]).toEqual([Math.floor(300 / items.length), 3, items.length]);
     expect(kinds.find(({ kind }) => kind === "STATE")).toEqual({ kind: "STATE", met: 1, total: 3 });
-    expect((await coverage({ token: other.token })).met).toBe(0);
+    expect((await coverage({ token: otherMerchant.token })).met).toBe(0);
   });
 
   test("counts events that a receiver accepted, also those of faults if they obey the contract", async () => {

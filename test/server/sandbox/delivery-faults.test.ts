@@ -58,7 +58,7 @@ describe("a fault of deliveries", () => {
     await acme.delivery("DELIVERED", 2);
 
     expect(receiver.received.map(verdict)).toEqual([reason, "authentic"]);
-    expect(receiver.received.map((one) => one.webhookId)).toEqual([webhookId, webhookId]);
+    expect(receiver.received.map((delivery) => delivery.webhookId)).toEqual([webhookId, webhookId]);
     expect(await hits()).toMatchObject([{ webhookId, statuses: [401] }]);
     const attempts = await attemptsOf(webhookId);
     expect(attempts).toMatchObject([
@@ -76,7 +76,7 @@ describe("a fault of deliveries", () => {
     await acme.refund();
     const { webhookId } = await acme.delivery("DELIVERED", 1);
 
-    expect(receiver.received.map((one) => [one.webhookId, verdict(one)])).toEqual([
+    expect(receiver.received.map((delivery) => [delivery.webhookId, verdict(delivery)])).toEqual([
       [webhookId, "authentic"],
       [webhookId, "authentic"],
     ]);

@@ -39,7 +39,7 @@ describe("tomorrow's API in a sandbox", () => {
     acme = await createPlaying(server);
   });
   const named = (kind: string, pointer = "") =>
-    api.additions.find((one) => one.kind === kind && one.pointer.includes(pointer))?.name ?? "";
+    api.additions.find((added) => added.kind === kind && added.pointer.includes(pointer))?.name ?? "";
 
   test("sends responses that only the later version allows, and to this merchant alone", async () => {
     const globex = await createSandboxMerchant(server);
@@ -132,10 +132,12 @@ describe("tomorrow's API in a sandbox", () => {
     const published = deliveries.filter(({ event }) => !event.type.includes("later_"));
     const orders = published.map(({ event }) => Object.keys(event).filter((name) => !/^later/.test(name)));
     expect(new Set(orders.map(String)).size).toBeGreaterThan(1);
-    const own = deliveries
+    const ofRefund = deliveries
       .filter(({ event }) => event.data.paymentId === refund.body.paymentId)
       .toSorted((a, b) => a.event.sequence - b.event.sequence);
-    expect(own.map(({ event: { type, sequence, data } }) => [type, sequence, data.paymentStatus])).toEqual([
+    expect(
+      ofRefund.map(({ event: { type, sequence, data } }) => [type, sequence, data.paymentStatus]),
+    ).toEqual([
       ["refund.authorized", 1, "AUTHORIZED"],
       [named("EVENT", "/webhooks/refund."), 2, "AUTHORIZED"],
     ]);
@@ -147,7 +149,7 @@ describe("tomorrow's API in a sandbox", () => {
     }
     const listed = await merchant.sandbox("listEvents", { query: { resourceId: refund.body.paymentId } });
     expect(listed.body.items.map(({ payload }) => payload).toSorted()).toEqual(
-      own.map(({ body }) => body).toSorted(),
+      ofRefund.map(({ body }) => body).toSorted(),
     );
   });
 
@@ -209,8 +211,8 @@ test("a sandbox that is started with a seed has a merchant that plays it, also a
 
   await sandbox("resetSandbox");
   const issued = await post(server.url, "/v1/refunds", refundOf("pay_settled"), { token });
-  const [own, acmes] = [await sandbox("getTomorrow"), await sandboxOf(server)("getTomorrow")];
+  const [changed, unchanged] = [await sandbox("getTomorrow"), await sandboxOf(server)("getTomorrow")];
 
   expect(issued.status).toBe(201);
-  expect([own.body.seed, acmes.body.seed]).toEqual([SEED, null]);
+  expect([changed.body.seed, unchanged.body.seed]).toEqual([SEED, null]);
 });

@@ -180,12 +180,12 @@ describe("a server whose PostgreSQL", () => {
 
   test("has a payment locked serves another merchant meanwhile, and then the calls that could wait for the payment", async () => {
     const server = await deployment.start(UNHURRIED);
-    const [caller, other] = [await createCaller(server, 1), await createCaller(server, 1)];
+    const [caller, otherCaller] = [await createCaller(server, 1), await createCaller(server, 1)];
     const holder = await lock(caller.paymentIds);
     const flooded = flood(server, caller, 150);
     await flooded.untilStatuses(150 - OF_PAYMENT);
 
-    const beside = flood(server, other, 40);
+    const beside = flood(server, otherCaller, 40);
     await beside.ended;
     await holder.untilWaiting(1);
     const [waiting, refused] = [await holder.waiting(), flooded.statuses.splice(0)];
@@ -201,18 +201,18 @@ describe("a server whose PostgreSQL", () => {
     const server = await deployment.start(UNHURRIED);
     const callers = [await createCaller(server, 3), await createCaller(server, 2)] as const;
     const holder = await lock(callers.flatMap(({ paymentIds }) => paymentIds));
-    const one = flood(server, callers[0], 100);
-    await one.untilStatuses(300 - OF_MERCHANT);
-    const other = flood(server, callers[1], 100);
-    await other.untilStatuses(200 - (IN_ALL - OF_MERCHANT));
+    const firstFlood = flood(server, callers[0], 100);
+    await firstFlood.untilStatuses(300 - OF_MERCHANT);
+    const secondFlood = flood(server, callers[1], 100);
+    await secondFlood.untilStatuses(200 - (IN_ALL - OF_MERCHANT));
 
-    const refused = [...one.statuses.splice(0), ...other.statuses.splice(0)];
+    const refused = [...firstFlood.statuses.splice(0), ...secondFlood.statuses.splice(0)];
     await holder.end();
-    await Promise.all([one.ended, other.ended]);
+    await Promise.all([firstFlood.ended, secondFlood.ended]);
 
     expect(new Set(refused)).toEqual(new Set([503]));
-    expect(one.statuses).toEqual(Array(OF_MERCHANT).fill(201));
-    expect(other.statuses).toEqual(Array(IN_ALL - OF_MERCHANT).fill(201));
+    expect(firstFlood.statuses).toEqual(Array(OF_MERCHANT).fill(201));
+    expect(secondFlood.statuses).toEqual(Array(IN_ALL - OF_MERCHANT).fill(201));
   });
 });
 
@@ -228,20 +228,22 @@ describe("a server", () => {
     const busy = server.database.db.transaction().execute(() => promise);
     const anonymous = async () => (await fetch(`${server.url}/v1/refunds`, { method: "POST" })).status;
 
-    const one = flood(server, callers[0], AT_A_TIME + EXCESS);
-    await one.untilStatuses(EXCESS);
+    const firstFlood = flood(server, callers[0], AT_A_TIME + EXCESS);
+    await firstFlood.untilStatuses(EXCESS);
     const beside = await anonymous();
-    const other = flood(server, callers[1], AT_A_TIME + EXCESS);
-    await other.untilStatuses(EXCESS);
+    const secondFlood = flood(server, callers[1], AT_A_TIME + EXCESS);
+    await secondFlood.untilStatuses(EXCESS);
     // A call that is refused early is refused before its token, which it lacks, is looked for.
     const excess = await anonymous();
-    const refused = [...one.statuses.splice(0), ...other.statuses.splice(0)];
+    const refused = [...firstFlood.statuses.splice(0), ...secondFlood.statuses.splice(0)];
     finish();
-    await Promise.all([busy, one.ended, other.ended]);
+    await Promise.all([busy, firstFlood.ended, secondFlood.ended]);
 
     expect([beside, excess]).toEqual([401, 503]);
     expect(refused).toEqual(Array(2 * EXCESS).fill(503));
-    expect([one, other].map(({ statuses }) => statuses)).toEqual(Array(2).fill(Array(AT_A_TIME).fill(201)));
+    expect([firstFlood, secondFlood].map(({ statuses }) => statuses)).toEqual(
+      Array(2).fill(Array(AT_A_TIME).fill(201)),
+    );
   });
 
   test("serves new calls however many callers are still sending their bodies", async () => {

@@ -1,3 +1,4 @@
+/** A receiver that never responds does not delay the deliveries of others, even with thousands that wait. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";

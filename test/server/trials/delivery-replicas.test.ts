@@ -15,7 +15,7 @@ import { findEventErrors } from "../webhooks/event-schema.ts";
 describe("two servers on one PostgreSQL", () => {
   test("deliver 200 events to a receiver that fails one in five: all arrive, one attempt at a time", async () => {
     await using replicas = await createDeployment();
-    const [one, other] = [await replicas.start(), await replicas.start()];
+    const [firstServer, secondServer] = [await replicas.start(), await replicas.start()];
     const underWay = new Set<string>();
     const overlapping: string[] = [];
     const delivered = new Map<string, { resource: string; sequence: number }>();
@@ -33,9 +33,9 @@ describe("two servers on one PostgreSQL", () => {
       });
     };
     await using receiver = await startReceiver(respond);
-    const acme = await createSubscriber(one);
+    const acme = await createSubscriber(firstServer);
     await acme.subscribe(receiver.url);
-    const atOther = merchantAt(other, acme);
+    const atOther = merchantAt(secondServer, acme);
 
     // Four events for each payment: its refund waits, it settles, it is covered, and its refund fails.
     const story = async ([first, second]: [Merchant, Merchant]) => {
@@ -65,21 +65,21 @@ describe("two servers on one PostgreSQL", () => {
 
   test("a server that stops releases unfinished deliveries, and the other one sends them at once", async () => {
     await using replicas = await createDeployment();
-    const one = await replicas.start({ webhooks: { drainMs: 200 } });
+    const firstServer = await replicas.start({ webhooks: { drainMs: 200 } });
     await using receiver = await startReceiver((...args) => {
       if (args[2] > 0) accept(...args); // the first one never gets a response
     });
-    const acme = await createSubscriber(one);
+    const acme = await createSubscriber(firstServer);
     await acme.subscribe(receiver.url);
     await acme.refund();
     await receiver.first(1);
-    const other = await replicas.start();
+    const secondServer = await replicas.start();
 
-    await one.close();
+    await firstServer.close();
 
     const [first, second] = await receiver.first(2);
     expect(second?.webhookId).toBe(first?.webhookId);
-    const { db } = other.database;
+    const { db } = secondServer.database;
     const attempts = await until(async () => {
       const rows = await db.selectFrom("delivery_attempts").select(["status", "number"]).execute();
       return rows.length > 0 ? rows : undefined;

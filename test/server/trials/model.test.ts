@@ -1,3 +1,4 @@
+/** Runs random commands on a model of refunds and on real servers, and compares both after each command. */
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";

@@ -1,3 +1,4 @@
+/** Public test suites, of JSON, URLs, signatures and odd texts, run against the server. */
 import { readFileSync } from "node:fs";
 import { compactVerify, errors, type JWK } from "jose";
 import pLimit from "p-limit";

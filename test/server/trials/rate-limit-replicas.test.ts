@@ -14,16 +14,18 @@ const UNREPORTED = 1;
 test("merchants have one rate limit over all servers, and a burst at each server does not double it", async () => {
   await using production = await startProduction();
   const env = { RATE_LIMIT: `${LIMIT}` };
-  const [one, other] = [await production.start({ env }), await production.start({ env })];
+  const [firstServer, secondServer] = [await production.start({ env }), await production.start({ env })];
   const token = await production.issuer.token({ merchant_id: randomUUID() });
   const call = ({ url }: TestServer) => post<Problem>(url, "/v1/refunds", {}, { token });
   const makeCalls = (server: TestServer, count: number) =>
     Promise.all(Array.from({ length: count }, () => call(server)));
-  await Promise.all([one, other].map(({ url }) => fetch(`${url}/readyz`)));
+  await Promise.all([firstServer, secondServer].map(({ url }) => fetch(`${url}/readyz`)));
 
   const startedMs = performance.now();
-  const atOnce = (await Promise.all([makeCalls(one, MANY / 2), makeCalls(other, MANY / 2)])).flat();
-  const afterwards = [...(await makeCalls(one, MANY)), ...(await makeCalls(other, 2 * LIMIT))];
+  const atOnce = (
+    await Promise.all([makeCalls(firstServer, MANY / 2), makeCalls(secondServer, MANY / 2)])
+  ).flat();
+  const afterwards = [...(await makeCalls(firstServer, MANY)), ...(await makeCalls(secondServer, 2 * LIMIT))];
   const seconds = (performance.now() - startedMs) / 1000;
 
   const isServed = ({ status }: { status: number }) => status !== 429;

@@ -1,3 +1,4 @@
+/** A server notices that its database was restored from a backup, and holds refunds until an operator has reconciled them. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pino from "pino";
@@ -46,9 +47,9 @@ describe("a database that was restored", () => {
   test("while no server ran makes the first server that starts hold all refunds, and no later one after their release", async () => {
     await using business = await startBusiness();
     const { start, run, issue, payouts, untilPaid, alarms } = business;
-    const [one, other] = [await start("one"), await start("other")];
-    const paymentId = await createPayment(one);
-    await Promise.all([one.close(), other.close()]);
+    const [firstServer, secondServer] = [await start("one"), await start("other")];
+    const paymentId = await createPayment(firstServer);
+    await Promise.all([firstServer.close(), secondServer.close()]);
     await using backup = await backUp(business.databaseUrl);
     const later = [await start("one"), await start("other")] as const;
     const request = refundOf(paymentId);

@@ -41,7 +41,7 @@ test("fifty attempts of a merchant may fail in a second, and the others wait", a
   await receiver.first(250);
 
   // In the first two seconds nobody knows yet that all fail, so as many again may have begun. A late arrival counts for a later second.
-  const until = (second: number) => seconds.filter((one) => one <= begin + second).length;
+  const until = (second: number) => seconds.filter((claimedAt) => claimedAt <= begin + second).length;
   expect(until(0)).toBeLessThanOrEqual(50 + PER_MERCHANT);
   expect(until(1)).toBeLessThanOrEqual(2 * (50 + PER_MERCHANT));
 });

@@ -1,3 +1,4 @@
+/** Each element of the contract that cites a clause of docs/interface.md bears a name that the clause mentions. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { isNode, walk } from "../../../openapi/document/document-node.ts";
@@ -34,16 +35,19 @@ const specified = [
   );
 });
 
-test.each(specified)("$clause specifies $name at $element", ({ element, name, clause }) => {
-  const text = clauses.get(clause) ?? "";
-  const part = valueAt(readContract("openapi").document, element);
-  const about = isNode(part) ? `${part.description} ${part.when} ${part.summary} ${element}` : element;
-  const shared = (about.match(/[A-Za-z]{5,}/g) ?? []).filter((word) =>
-    text.toLowerCase().includes(word.toLowerCase()),
-  );
-  const [kind, words = ""] = OF_CALLS[clause] ?? [];
+test.each(specified)(
+  "clause $clause of the interface specifies $name at $element",
+  ({ element, name, clause }) => {
+    const text = clauses.get(clause) ?? "";
+    const part = valueAt(readContract("openapi").document, element);
+    const about = isNode(part) ? `${part.description} ${part.when} ${part.summary} ${element}` : element;
+    const shared = (about.match(/[A-Za-z]{5,}/g) ?? []).filter((word) =>
+      text.toLowerCase().includes(word.toLowerCase()),
+    );
+    const [kind, words = ""] = OF_CALLS[clause] ?? [];
 
-  expect(text).not.toMatch(/not\s+shown/);
-  if (kind?.test(element)) expect(text).toContain(words);
-  else expect(text.includes(name) || new Set(shared).size >= 2).toBe(true);
-});
+    expect(text).not.toMatch(/not\s+shown/);
+    if (kind?.test(element)) expect(text).toContain(words);
+    else expect(text.includes(name) || new Set(shared).size >= 2).toBe(true);
+  },
+);

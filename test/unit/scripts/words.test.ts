@@ -1,3 +1,4 @@
+/** The contract's descriptions keep to the words of .textlintrc.json, as `npm run lint` checks for the docs. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { isNode, walk } from "../../../openapi/document/document-node.ts";

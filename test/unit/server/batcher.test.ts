@@ -1,3 +1,4 @@
+/** Collects calls that come at the same time, so that one statement serves them all. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type BatcherOptions, createBatcher } from "../../../server/async/batcher.ts";

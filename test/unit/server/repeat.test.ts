@@ -1,3 +1,4 @@
+/** `singleFlight`: callers at the same time share one run, and those that come during it share the next one. */
 import { describe, expect, test } from "vitest";
 import { singleFlight } from "../../../server/async/repeat.ts";
 

@@ -48,25 +48,25 @@ describe("a database on postgres", () => {
 
 describe("two stores in memory", () => {
   test("share the plan of a repeated statement, each on its own rows, also after it has failed", async () => {
-    const one = await openDatabase({ dataDir: IN_MEMORY });
-    const other = await openDatabase({ dataDir: IN_MEMORY });
-    for (const { close } of [one, other]) onTestFinished(close);
+    const first = await openDatabase({ dataDir: IN_MEMORY });
+    const second = await openDatabase({ dataDir: IN_MEMORY });
+    for (const { close } of [first, second]) onTestFinished(close);
     const hold = ({ db }: Database, merchant: string, reason: string) =>
       sql`insert into holds (merchant, reason) values (${merchant}, ${reason})`.execute(db);
     for (const merchant of ["acme", "globex", "initech"]) {
-      await hold(one, merchant, "one");
-      await hold(other, merchant, "other");
+      await hold(first, merchant, "one");
+      await hold(second, merchant, "other");
     }
 
-    await expect(hold(one, "acme", "one")).rejects.toMatchObject({ code: "23505" });
-    await hold(other, "umbrella", "other");
+    await expect(hold(first, "acme", "one")).rejects.toMatchObject({ code: "23505" });
+    await hold(second, "umbrella", "other");
 
     const reasons = async ({ db }: Database) =>
       (await sql<{ reason: string }>`select reason from holds`.execute(db)).rows.map(({ reason }) => reason);
-    expect(await reasons(one)).toEqual(["one", "one", "one"]);
-    expect(await reasons(other)).toEqual(["other", "other", "other", "other"]);
+    expect(await reasons(first)).toEqual(["one", "one", "one"]);
+    expect(await reasons(second)).toEqual(["other", "other", "other", "other"]);
     const plans = sql`select from pg_prepared_statements where statement like '%into holds%'`;
-    expect((await plans.execute(one.db)).rows).toHaveLength(1);
+    expect((await plans.execute(first.db)).rows).toHaveLength(1);
   });
 });
 

@@ -124,7 +124,7 @@ test("a database of another program stays as it is, and takes ours in a schema o
   const run = (text: string) => sql.raw<{ name: string }>(text).execute(admin.db);
   await run("create table kysely_migration (name text); insert into kysely_migration values ('001-orders')");
   await run("create table payments (id integer); create view orders as select 1 as one");
-  const own = { databaseUrl: `${database.url}?options=-csearch_path%3Drefunds`, dataDir: "" };
+  const ownSchema = { databaseUrl: `${database.url}?options=-csearch_path%3Drefunds`, dataDir: "" };
 
   await expect(openDatabase(database.options)).rejects.toMatchObject({
     name: "StoreStartError",
@@ -132,10 +132,10 @@ test("a database of another program stays as it is, and takes ours in a schema o
       /another program \(kysely_migration, orders, payments\).*create schema refunds/,
     ),
   });
-  await expect(openDatabase(own)).rejects.toThrow(/search_path.*create schema refunds/);
+  await expect(openDatabase(ownSchema)).rejects.toThrow(/search_path.*create schema refunds/);
   await run("create schema refunds");
   for (const time of ["first", "second"]) {
-    const opened = await openDatabase(own);
+    const opened = await openDatabase(ownSchema);
     expect([time, (await sql`select from refunds.payments`.execute(opened.db)).rows]).toEqual([time, []]);
     await opened.close();
   }

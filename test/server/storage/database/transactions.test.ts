@@ -1,3 +1,4 @@
+/** Transactions on the settings that the store needs, whatever the database's own settings are. */
 import { type Kysely, sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../../../../server/storage/database/database.ts";
@@ -78,14 +79,14 @@ test("only results of attempts are committed without waiting for the disk", asyn
 
   const commits = await db.connection().execute(async (connection) => {
     const read = async (store: typeof db) => (await readSettings(store)).synchronous_commit;
-    const within = (work: (transaction: typeof db) => Promise<unknown>) =>
+    const inTransaction = (work: (transaction: typeof db) => Promise<unknown>) =>
       connection.transaction().execute(async (transaction) => {
         await work(transaction);
         return read(transaction);
       });
     return {
-      claim: await within((transaction) => claim(transaction, { merchant, subscriptionKey })),
-      results: await within((transaction) => recordAttempts(transaction, results)),
+      claim: await inTransaction((transaction) => claim(transaction, { merchant, subscriptionKey })),
+      results: await inTransaction((transaction) => recordAttempts(transaction, results)),
       afterwards: await read(connection),
     };
   });

@@ -39,14 +39,18 @@ describe("due refunds on postgres", () => {
 
   test("stay due when their authorization fails, and hold up no others", async () => {
     const { db } = database;
-    const [one, other] = [newMerchant(), newMerchant()];
+    const [brokenMerchant, otherMerchant] = [newMerchant(), newMerchant()];
     const [broken, neighbour, sound] = await Promise.all(
-      [one, one, other].map(async (merchant) => createRefund(db, await createPayment(db, { merchant }))),
+      [brokenMerchant, brokenMerchant, otherMerchant].map(async (merchant) =>
+        createRefund(db, await createPayment(db, { merchant })),
+      ),
     );
     // It has the number of the event of the authorization.
     await sql`
       insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
-      values ('evt_broken', ${one}, 'refund.pending', ${broken?.paymentId}, 2, now(), '{}')`.execute(db);
+      values ('evt_broken', ${brokenMerchant}, 'refund.pending', ${broken?.paymentId}, 2, now(), '{}')`.execute(
+      db,
+    );
 
     const run = await runDue(db, LATER);
 
@@ -64,7 +68,7 @@ describe("due refunds on postgres", () => {
     const failing = payments.slice(0, 10);
     await Promise.all(payments.flatMap((payment) => [1, 2, 3, 4, 5].map(() => createRefund(db, payment))));
 
-    const [one, two] = await Promise.all([
+    const [firstBatch, secondBatch] = await Promise.all([
       authorizeDue(db, LATER, { page: 17, transaction: 5 }),
       authorizeDue(db, LATER, { page: 23, transaction: 9 }),
       ...failing.map((payment) => transitionOriginal(db, payment, { to: "FAILED", now: LATER })),
@@ -78,8 +82,10 @@ describe("due refunds on postgres", () => {
     }
     const events = await allEvents(db, merchant);
     const authorized = events.filter((event) => event.type === "refund.authorized");
-    expect(authorized).toHaveLength(one.length + two.length);
-    expect(new Set(authorized.map((event) => event.resource_id)).size).toBe(one.length + two.length);
+    expect(authorized).toHaveLength(firstBatch.length + secondBatch.length);
+    expect(new Set(authorized.map((event) => event.resource_id)).size).toBe(
+      firstBatch.length + secondBatch.length,
+    );
     const changes = refunds.reduce((sum, refund) => sum + refund.history.length, 0);
     expect(events.filter((event) => event.type !== "payment.failed")).toHaveLength(changes);
   });

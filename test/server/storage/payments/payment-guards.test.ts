@@ -1,3 +1,4 @@
+/** Triggers in the database that refuse wrong changes of payments and refunds, even of somebody with SQL. */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -63,14 +63,14 @@ describe.each(engines)("the payout feed on %s", (engine) => {
 
   test("leaves out what was authorized before a hold and is not published yet, until it is released", async () => {
     const { db } = database;
-    const [one, other] = [await settledLongAgo(), await settledLongAgo()];
-    const held = await createRefund(db, one);
-    const published = await createRefund(db, other);
+    const [heldPayment, otherPayment] = [await settledLongAgo(), await settledLongAgo()];
+    const held = await createRefund(db, heldPayment);
+    const published = await createRefund(db, otherPayment);
 
-    await hold(db, { merchant: one.merchant, reason: "a test" });
+    await hold(db, { merchant: heldPayment.merchant, reason: "a test" });
     await publish(db);
     const before = await read();
-    await release(db, one);
+    await release(db, heldPayment);
     await publish(db);
 
     expect(idsOf(before)).toEqual([published.paymentId]);

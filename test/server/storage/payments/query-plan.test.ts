@@ -1,3 +1,4 @@
+/** Statements use their indexes when tables have grown. */
 import { describe, expect, test } from "vitest";
 import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";

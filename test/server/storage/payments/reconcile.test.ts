@@ -117,12 +117,12 @@ describe.each(engines)("a refund that the payment system knows, on %s", (engine)
     const { db } = database;
     const original = await settled({ settledAt: LONG_AGO });
     await release(db, { merchant: undefined });
-    const [one, other] = [await createRefund(db, original), await createRefund(db, original)];
+    const [keptRefund, paidRefund] = [await createRefund(db, original), await createRefund(db, original)];
     await hold(db, { reason: "restored" });
 
-    expect(await reconcile(asKnown(one, original))).toBe("kept");
-    expect(await payOut()).toEqual([other.paymentId]);
-    expect(await reconcile(asKnown(other, original))).toBe("unchanged");
+    expect(await reconcile(asKnown(keptRefund, original))).toBe("kept");
+    expect(await payOut()).toEqual([paidRefund.paymentId]);
+    expect(await reconcile(asKnown(paidRefund, original))).toBe("unchanged");
   });
 
   test("counts as the payout of a refund with the same requestKey that was issued after the restore", async () => {

@@ -28,19 +28,19 @@ describe.each(engines)("a refund on %s", (engine) => {
 
   test("is distinguished from one of another merchant with the same key and paymentId", async () => {
     const { db } = database;
-    const [one, other] = [newMerchant(), newMerchant()];
-    await createPayment(db, { merchant: one, paymentId: "pay_same" });
-    await createPayment(db, { merchant: other, paymentId: "pay_same" });
+    const [firstMerchant, secondMerchant] = [newMerchant(), newMerchant()];
+    await createPayment(db, { merchant: firstMerchant, paymentId: "pay_same" });
+    await createPayment(db, { merchant: secondMerchant, paymentId: "pay_same" });
 
     const wish = { requestKey: "same" };
     const refunds = [
-      await createRefund(db, { merchant: one, paymentId: "pay_same" }, wish),
-      await createRefund(db, { merchant: other, paymentId: "pay_same" }, wish),
+      await createRefund(db, { merchant: firstMerchant, paymentId: "pay_same" }, wish),
+      await createRefund(db, { merchant: secondMerchant, paymentId: "pay_same" }, wish),
     ];
 
-    expect(await findByRequestKey(db, { merchant: one, requestKey: "same" })).toEqual(refunds[0]);
-    expect(await findByRequestKey(db, { merchant: other, requestKey: "same" })).toEqual(refunds[1]);
-    expect(await allEvents(db, one)).toHaveLength(1);
+    expect(await findByRequestKey(db, { merchant: firstMerchant, requestKey: "same" })).toEqual(refunds[0]);
+    expect(await findByRequestKey(db, { merchant: secondMerchant, requestKey: "same" })).toEqual(refunds[1]);
+    expect(await allEvents(db, firstMerchant)).toHaveLength(1);
   });
 
   test.each([
@@ -93,9 +93,9 @@ describe.each(engines)("a refund on %s", (engine) => {
       (db, payment) => createRefund(db, payment, { amountCents: 100_00 }),
       { failure: { errorCode: "AMOUNT_EXCEEDS_REFUNDABLE" } },
     ],
-  ])("is not saved when %s since the decision", async (_, of, change, afterwards) => {
+  ])("is not saved when %s since the decision", async (_, given, change, afterwards) => {
     const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant(), ...of });
+    const payment = await createPayment(db, { merchant: newMerchant(), ...given });
     const decided = await decideRefund(db, payment);
     await change(db, payment);
 

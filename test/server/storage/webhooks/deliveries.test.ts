@@ -78,7 +78,9 @@ describe.each(engines)("deliveries on %s", (engine) => {
 
     const written = [delivered, failed, ended, elsewhere];
     expect(recorded).toEqual(new Set(written.map(({ webhookId }) => webhookId)));
-    const all = new Map((await list()).map((one) => [one.webhookId, `${one.state} ${one.attempts.length}`]));
+    const all = new Map(
+      (await list()).map((delivery) => [delivery.webhookId, `${delivery.state} ${delivery.attempts.length}`]),
+    );
     const seen = [...written, lost].map(({ webhookId }) => all.get(webhookId));
     expect(seen).toEqual(["DELIVERED 1", "ENDED 1", "ENDED 1", "PENDING 1", "PENDING 0"]);
   });

@@ -19,8 +19,8 @@ test("ending a subscription doesn't wait for a delivery that is locked, and nobo
   await createEvent(db, merchant, "acc_2");
   const pending = db.selectFrom("deliveries").where("subscription_key", "=", subscriptionKey);
   await db.transaction().execute(async (transaction) => {
-    const one = transaction.selectFrom("deliveries").where("merchant", "=", merchant).limit(1);
-    await one.selectAll().forUpdate().execute();
+    const anyDelivery = transaction.selectFrom("deliveries").where("merchant", "=", merchant).limit(1);
+    await anyDelivery.selectAll().forUpdate().execute();
 
     await endSubscription(db, { merchant, subscriptionKey, now: NOW });
   });

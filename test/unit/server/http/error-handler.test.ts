@@ -14,7 +14,7 @@ test.each([
   ["503 because the merchant has too many counts", new CrowdedError(), 503, 0],
   ["404 counts", new ProblemError("PAYMENT_NOT_FOUND"), 404, 0],
   ["500 counts", new Error("a bug"), 500, 0],
-])("a call that gets %s", async (_name, error, status, givenBack) => {
+])("in the rate limit, a call that gets %s", async (_name, error, status, givenBack) => {
   let tokens = 0;
   const app = express();
   app.use((_request, response) => {
@@ -30,13 +30,16 @@ test.each([
 });
 
 /** A process without descriptors, and one whose login the database refuses, get no error of their own. */
-test.each(["EMFILE", "ENFILE", "28P01", "3D000", "55000"])("%s makes a server unavailable", (code) => {
-  expect(isUnavailable(Object.assign(new Error(`connect ${code}`), { code }))).toBe(true);
-});
+test.each(["EMFILE", "ENFILE", "28P01", "3D000", "55000"])(
+  "the error %s of the system or PostgreSQL makes a server unavailable",
+  (code) => {
+    expect(isUnavailable(Object.assign(new Error(`connect ${code}`), { code }))).toBe(true);
+  },
+);
 
 /** A database that is read-only, and one on a full disk. */
 test.each(["25006", "53100"])(
-  "%s says that the database takes no writes, and that it is unavailable",
+  "PostgreSQL's error %s says that the database takes no writes, and that it is unavailable",
   (code) => {
     const error = Object.assign(new Error("refused"), { code });
     expect([isRefusedWrite(error), isUnavailable(error)]).toEqual([true, true]);

@@ -101,7 +101,7 @@ test.each([
   ["two access tokens", head(REFUND, { Authorization: "Bearer a\r\nAuthorization: Bearer b" }), {}],
   ["a server that drains", head(REFUND), { isDraining: true }],
   ["a server with room", head(REFUND), { refusal: undefined }],
-])("goes on to the app: %s", async (_case, text, now) => {
+])("an overloaded server's quick refusal leaves this to the app: %s", async (_case, text, now) => {
   expect((await sendNext(text, now)).next.status).toBe(PASSED_ON);
   expect((await exchange(url, text)).status).toBe(PASSED_ON);
   expect(observed).toEqual([]);

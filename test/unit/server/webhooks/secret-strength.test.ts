@@ -3,7 +3,7 @@ import { isGuessable } from "../../../../server/webhooks/secret-strength.ts";
 
 const encoded = (bytes: string | Uint8Array) => `whsec_${Buffer.from(bytes).toString("base64")}`;
 
-describe("a secret that a person could guess is", () => {
+describe("a secret", () => {
   test.each([
     ["a word", "secret"],
     ["a short random text", "k3Jx9QvB2mPz"],
@@ -16,7 +16,7 @@ describe("a secret that a person could guess is", () => {
     ["words in base64", encoded("my-webhook-secret-for-production")],
     ["bytes of zero", encoded(new Uint8Array(32))],
     ["bytes counted up", encoded(Uint8Array.from({ length: 32 }, (_, index) => index))],
-  ])("%s", (_, secretKey) => {
+  ])("that is %s could be guessed", (_, secretKey) => {
     expect(isGuessable(secretKey)).toBe(true);
   });
 
@@ -26,7 +26,7 @@ describe("a secret that a person could guess is", () => {
     ["a random UUID", "3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19"],
     ["a text of a password manager", "Vq7&tRz!mK2#xB9@wLpD"],
     ["random letters that look like a word here and there", "kQuiteX7bZ2mN9pW4vR8sT1yL6cH3gF5"],
-  ])("not %s", (_, secretKey) => {
+  ])("that is %s could not be guessed", (_, secretKey) => {
     expect(isGuessable(secretKey)).toBe(false);
   });
 });
