@@ -1,9 +1,7 @@
 /** `npm start`: runs the sandbox from a bundle that is built anew when a source has changed. */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, statSync } from "node:fs";
-import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { ROOT } from "../shared/root.ts";
 
 const SOURCES = [
@@ -24,9 +22,17 @@ if (!existsSync(folder)) {
   const { buildSandbox } = await import("./build-sandbox.ts");
   await buildSandbox(folder);
 }
-enableCompileCache(join(ROOT, ".cache/compile"));
-process.env.DATA_DIR ||= ".data";
-await import(pathToFileURL(join(folder, "cli.js")).href);
+const { env, execPath, execArgv, argv } = process;
+/*
+ * In place of this process, so that the memory that building needs is free again. Threads compile PostgreSQL's WebAssembly; of what they
+ * free, glibc keeps some 80 MB, unless it is told before a process starts how much to keep.
+ */
+process.execve?.(execPath, [execPath, ...execArgv, join(folder, "cli.js"), ...argv.slice(2)], {
+  MALLOC_TRIM_THRESHOLD_: "131072",
+  ...env,
+  NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE || join(ROOT, ".cache/compile"),
+  DATA_DIR: env.DATA_DIR || ".data",
+});
 
 function fingerprint(): string {
   const hash = createHash("sha256").update(process.version);

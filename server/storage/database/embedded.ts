@@ -53,7 +53,8 @@ async function makeFolder(folder: string): Promise<void> {
 
 const SETTINGS = [
   // A store for one process needs little; PostgreSQL's default of 128 MB would be most of the server's memory.
-  "shared_buffers=16MB",
+  "shared_buffers=8MB",
+  "max_connections=4", // each takes memory, and there is one
   "wal_buffers=1MB",
   "maintenance_work_mem=4MB",
   "default_statistics_target=10",
