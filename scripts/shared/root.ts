@@ -1,3 +1,4 @@
+/** The top folder of this project. */
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));

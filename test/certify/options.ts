@@ -57,7 +57,7 @@ export type Command = {
   | { readonly part: "caller"; readonly options: CallerOptions }
 );
 
-/** D23. */
+/** How long an attempt to deliver may take (D23). */
 const ATTEMPT_SECONDS = 15;
 const RUN_SECONDS = 60;
 /** A little less than the limit of the whole exam, so that a command that still runs can be ended. */

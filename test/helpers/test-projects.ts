@@ -4,5 +4,4 @@ import config from "../../vitest.config.ts";
 type Project = { readonly test: { readonly name: string; readonly include: readonly string[] } };
 const projects = (config.test?.projects ?? []) as readonly Project[];
 
-/** The projects of the tests, from the configuration of Vitest. */
 export const testProjects: readonly Project["test"][] = projects.map(({ test }) => test);

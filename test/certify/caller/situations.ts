@@ -10,20 +10,21 @@ type Fault = RequestBody<"armFault">;
 /** An amount that neither 32 bits nor a conversion to cents change. */
 const PLAIN = "12.50";
 
-/** As many calls as a storm has at least, and more than any program makes for one refund. */
+/** Enough calls to show a storm, and more calls than any program makes for one refund. */
 const [SOME_CALLS, ALL_CALLS] = [6, 100];
 
 /** Far longer than it takes to see the refund and to kill. */
 const UNTIL_KILLED_MS = 3_000;
 
-const [AT_ONCE, AT_ONCE_MS] = [4, 500];
+/** How many runs begin at the same moment, and how long each response is held. */
+const [RUNS_AT_ONCE, HELD_MS] = [4, 500];
 
 const HUNDRED_DOLLARS = { currency: "USD", value: 100 } as const;
 
 /** The payment that nobody has. */
 const UNKNOWN_PAYMENT = "pay_of_nobody";
 
-type Happening = (kit: Kit) => Promise<Outcome>;
+type Run = (kit: Kit) => Promise<Outcome>;
 
 const SITUATIONS = {
   plain: issuing(PLAIN),
@@ -61,10 +62,10 @@ const SITUATIONS = {
   /** Several runs at the same moment, as of two clicks, or of two workers with one job. */
   atOnce: async (kit) => {
     const order = await kit.newOrder(PLAIN);
-    const slow = { kind: "SLOW", delayMs: AT_ONCE_MS, times: AT_ONCE } as const;
+    const slow = { kind: "SLOW", delayMs: HELD_MS, times: RUNS_AT_ONCE } as const;
     await kit.sandbox.faults.arm({ operation: "issueRefund", ...slow });
     const run = () => kit.trigger(order, { due: dueAfter(slow) });
-    const runs = Array.from({ length: AT_ONCE }, run);
+    const runs = Array.from({ length: RUNS_AT_ONCE }, run);
     await Promise.all(runs).finally(() => kit.sandbox.faults.clear());
     return kit.look(order);
   },
@@ -81,7 +82,7 @@ const SITUATIONS = {
   foreignAmount: foreign(() => ({ amount: "12.51" })),
   foreignReference: foreign(({ reference }) => ({ clientReferenceId: `${reference}-2` })),
   foreignNoReference: foreign(() => ({ clientReferenceId: undefined })),
-} as const satisfies Record<string, Happening>;
+} as const satisfies Record<string, Run>;
 
 export type Situation = keyof typeof SITUATIONS;
 
@@ -112,7 +113,7 @@ function startBeside(kit: CallerKit, slow: Outcome, plain: Outcome): void {
 }
 
 /** Lets another refund, with these fields changed, take the key of the order's first request. */
-function foreign(differs: (order: Order, other: Order) => object): Happening {
+function foreign(differs: (order: Order, other: Order) => object): Run {
   return async (kit) => {
     const { url: baseUrl, accessToken } = kit.sandbox;
     const [order, other] = [await kit.newOrder(PLAIN), await kit.newOrder(PLAIN)];
@@ -128,14 +129,14 @@ function foreign(differs: (order: Order, other: Order) => object): Happening {
 }
 
 /** Has the system issue one refund. */
-function issuing(amount: string, payment?: (kit: Kit) => Promise<NewPayment>): Happening {
+function issuing(amount: string, payment?: (kit: Kit) => Promise<NewPayment>): Run {
   return async (kit) => kit.trigger(await kit.newOrder(amount, await payment?.(kit)));
 }
 
 type Way = { readonly by?: "trigger" | "triggerAndKill"; readonly twice?: boolean; readonly next?: Fault };
 
 /** Has the system issue one refund during a fault; `twice`: and then again without one, for the same decision to refund. */
-function during(toFault: (kit: Kit) => Fault, { by = "trigger", twice = false, next }: Way = {}): Happening {
+function during(toFault: (kit: Kit) => Fault, { by = "trigger", twice = false, next }: Way = {}): Run {
   return async (kit) => {
     const { faults } = kit.sandbox;
     const order = await kit.newOrder(PLAIN);

@@ -11,7 +11,6 @@ import { ORDER_CHECKS, PROBLEM_CHECKS, REQUEST_CHECKS } from "./requests.ts";
 import { RESPONSE_CHECKS } from "./responses.ts";
 import { SUBSCRIPTION_CHECKS } from "./subscriptions.ts";
 
-/** Every check, in the order in which they are made. */
 export function allChecks(contract: Contract): Check[] {
   return [
     ...exampleChecks(contract),

@@ -7,7 +7,6 @@ import type { CallSpec, Kit } from "../kit.ts";
 import { type CheckParts, PRECONDITIONS, type Precondition } from "../preconditions.ts";
 import { paymentOf, refundOf, subscriptionOf } from "../valid-requests.ts";
 
-/** A check that sends the cases with its id. */
 export function casesCheck(id: string, name: string, sources: readonly string[]): CheckParts {
   const cases = allCases.filter((requestCase) => requestCase.check === id).map(withoutEffect);
   if (cases.length === 0) throw new Error(`no case has the check ${id}`);

@@ -16,7 +16,7 @@ import { createTempDir } from "../../helpers/temp-dir.ts";
 import { elementsOf } from "../../helpers/xml-elements.ts";
 import { SECRET, startMerchant } from "./faulty-merchant.ts";
 import type { Mistake } from "./mistakes.ts";
-import { hold, outcomes } from "./run-exam.ts";
+import { exam, outcomes } from "./run-exam.ts";
 
 const certify = (...args: readonly string[]) =>
   runProgram([process.execPath, "test/certify/cli.ts", ...args]);
@@ -66,11 +66,11 @@ describe("the command of the exam", { timeout: 60_000 }, () => {
 
   test("fails a system that knows nothing of what it has accepted, and shows the first error of --state", async () => {
     const args = ["--url", `${merchant.url}/webhooks`, "--secret", SECRET, "--settle", "0"];
-    const unknown = await hold(...args, "--state", "echo", "--only", "state.pending,state.repeated");
-    const prepared = await hold(...args, "--state", "echo", "--prepare", "true", "--only", "state.pending");
+    const unknown = await exam(...args, "--state", "echo", "--only", "state.pending,state.repeated");
+    const prepared = await exam(...args, "--state", "echo", "--prepare", "true", "--only", "state.pending");
     const stack = "printf 'at one\\n  ^\\nTypeError: no database\\n  at two\\n' >&2; exit 3";
-    const broken = await hold(...args, "--state", stack, "--only", "state.pending");
-    const history = await hold(...args, "--state", "echo PENDING, AUTHORIZED", "--only", "state.pending");
+    const broken = await exam(...args, "--state", stack, "--only", "state.pending");
+    const history = await exam(...args, "--state", "echo PENDING, AUTHORIZED", "--only", "state.pending");
 
     expect(outcomes(unknown).failed).toEqual(["state.pending", "state.repeated"]);
     expect(unknown.results[0]?.failure?.message).toMatch(
@@ -113,14 +113,14 @@ describe("the command of the exam", { timeout: 60_000 }, () => {
   ])("ends with 2 and one line for a %s", async ([mistake, cause]) => {
     await using other = await startMerchant(mistake);
 
-    await expect(hold("--url", `${other.url}/webhooks`, "--secret", SECRET)).rejects.toThrow(cause);
+    await expect(exam("--url", `${other.url}/webhooks`, "--secret", SECRET)).rejects.toThrow(cause);
   });
 
   test("warns of a receiver that is in time only just", async () => {
     await using slow = await startMerchant("receiver: takes most of the time");
     const args = ["--url", `${slow.url}/webhooks`, "--secret", SECRET, "--timeout", "1"];
 
-    const { results, warnings } = await hold(...args, "--only", "event.late");
+    const { results, warnings } = await exam(...args, "--only", "event.late");
 
     expect([results[0]?.outcome, warnings]).toEqual([
       "passed",
@@ -174,7 +174,7 @@ describe("the options of the exam", () => {
   });
 
   test.each([["--only"], ["--require"]])("are refused when %s names no check", async (option) => {
-    await expect(hold("--url", NOWHERE, "--secret", "a", option, "nothing")).rejects.toThrow(
+    await expect(exam("--url", NOWHERE, "--secret", "a", option, "nothing")).rejects.toThrow(
       /No check has an id that begins with nothing/,
     );
   });

@@ -17,7 +17,7 @@ type Stored = {
   handled: number;
 };
 
-type Notice = { type: string; timestamp: string; sequence: number; data: Record<string, unknown> };
+type WebhookEvent = { type: string; timestamp: string; sequence: number; data: Record<string, unknown> };
 
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -42,7 +42,7 @@ const QUEUES: readonly Mistake[] = [
 
 /** Starts the system with one mistake, or without any. It uses no client of ours: the guide of the exam has a system that does. */
 export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
-  const has = (one: Mistake) => one === mistake;
+  const has = (asked: Mistake) => asked === mistake;
   /** What outlives a restart: by the reference of the refund, and by its requestKey. */
   const disk = new Map<string, Stored>();
   let unsaved: (() => void)[] = [];
@@ -55,12 +55,12 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
   const find = (reference: unknown) => disk.get(String(reference));
 
   /** A refund without a reference is found by its requestKey. */
-  function referenceOf({ clientReferenceId, requestKey }: Notice["data"]): string {
+  function referenceOf({ clientReferenceId, requestKey }: WebhookEvent["data"]): string {
     const [known] = [...disk].find(([, stored]) => stored.requestKey === requestKey) ?? [];
     return String(clientReferenceId ?? known);
   }
 
-  function handle({ type, timestamp, sequence, data }: Notice): void {
+  function handle({ type, timestamp, sequence, data }: WebhookEvent): void {
     const reference = referenceOf(data);
     const stored = find(reference) ?? { requestKey: String(data.requestKey), sequence: 0, handled: 0 };
     const isLater = has("receiver: orders events by their timestamps")
@@ -242,7 +242,7 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
   });
 }
 
-function toNotice(body: string): Notice | undefined {
+function toNotice(body: string): WebhookEvent | undefined {
   try {
     const event = JSON.parse(body);
     return event.data ? event : undefined;

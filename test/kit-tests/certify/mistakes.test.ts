@@ -5,7 +5,7 @@ import { forSuite } from "../../helpers/suite.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
 import { startMerchant } from "./faulty-merchant.ts";
 import { CALLERS, ENDLESS, PROGRAMS, RECEIVERS, RIGHT_CALLERS, RIGHT_RECEIVERS } from "./mistakes.ts";
-import { holdCaller, holdCallerBy, holdReceiver, outcomes } from "./run-exam.ts";
+import { examCaller, examCallerBy, examReceiver, outcomes } from "./run-exam.ts";
 
 /** As long as a queue may wait before its next request. */
 const SETTLE = ["--settle", "0.5"];
@@ -18,7 +18,7 @@ describe.concurrent("the exam of a receiver", () => {
   test("passes one without mistakes in every check", async () => {
     await using merchant = await startMerchant();
 
-    const report = await holdReceiver(merchant.url, ...restarting(merchant.url));
+    const report = await examReceiver(merchant.url, ...restarting(merchant.url));
 
     expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
   });
@@ -31,7 +31,7 @@ describe.concurrent("the exam of a receiver", () => {
       // Only the slow receiver gets a short time limit: on a busy machine others could exceed it, too.
       const isSlow = mistake === "receiver: handles one event at a time, slowly";
       const limit = isSlow ? ["--timeout", "1", "--only", "load."] : [];
-      const report = await holdReceiver(merchant.url, ...restarting(merchant.url), ...limit);
+      const report = await examReceiver(merchant.url, ...restarting(merchant.url), ...limit);
 
       expect(outcomes(report).failed).toEqual(failed);
     },
@@ -41,7 +41,7 @@ describe.concurrent("the exam of a receiver", () => {
   test(`finds the mistake "${PRINTS}"`, { concurrent: false }, async () => {
     await using merchant = await startMerchant(PRINTS);
 
-    const report = await holdReceiver(merchant.url, ...restarting(merchant.url));
+    const report = await examReceiver(merchant.url, ...restarting(merchant.url));
 
     expect(outcomes(report).failed).toEqual(["output.secret"]);
   });
@@ -51,7 +51,7 @@ describe.concurrent("the exam of a receiver", () => {
     async ([merchantThat, only, ...times]) => {
       await using merchant = await startMerchant(merchantThat);
 
-      const report = await holdReceiver(merchant.url, "--only", only, ...times);
+      const report = await examReceiver(merchant.url, "--only", only, ...times);
 
       expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
     },
@@ -66,7 +66,7 @@ describe("the exam of a caller", () => {
   }, async () => {
     await using merchant = await startMerchant();
 
-    expect(outcomes(await holdCaller(sandbox, merchant.url))).toEqual({ failed: [], notRun: ["lost.crash"] });
+    expect(outcomes(await examCaller(sandbox, merchant.url))).toEqual({ failed: [], notRun: ["lost.crash"] });
   });
 
   // By the checks that are meant for it: each one more makes the system wait once more.
@@ -74,7 +74,7 @@ describe("the exam of a caller", () => {
     await using merchant = await startMerchant(mistake);
 
     const times = mistake === "caller: makes a new requestKey after a timeout, in a queue" ? SETTLE : [];
-    const report = await holdCaller(sandbox, merchant.url, "--only", failed.join(","), ...times);
+    const report = await examCaller(sandbox, merchant.url, "--only", failed.join(","), ...times);
 
     expect(outcomes(report).failed).toEqual(failed);
   });
@@ -84,7 +84,7 @@ describe("the exam of a caller", () => {
     async ([merchantThat, only, ...times]) => {
       await using merchant = await startMerchant(merchantThat);
 
-      const report = await holdCaller(sandbox, merchant.url, "--only", only, ...times);
+      const report = await examCaller(sandbox, merchant.url, "--only", only, ...times);
 
       expect(outcomes(report)).toEqual({ failed: [], notRun: [] });
     },
@@ -97,7 +97,7 @@ describe("the exam of a caller", () => {
       await using folder = await createTempDir();
       const command = `'${process.execPath}' '${program}' '${folder.path}' '${mistake}'`;
 
-      const report = await holdCallerBy(sandbox, "--run", command, "--only", "lost.crash,lost.unfinished");
+      const report = await examCallerBy(sandbox, "--run", command, "--only", "lost.crash,lost.unfinished");
 
       expect(outcomes(report)).toEqual({ failed, notRun: [] });
     },
@@ -110,7 +110,7 @@ describe("the exam of a caller", () => {
     const body = order.map(([name, from]) => `\\"${name}\\":\\"$CERTIFY_${from}\\"`).join(",");
     const command = `curl -s -d "{${body}}" '${merchant.url}/refund'`;
 
-    const report = await holdCallerBy(sandbox, "--run", command, "--only", "lost.crash");
+    const report = await examCallerBy(sandbox, "--run", command, "--only", "lost.crash");
 
     expect(report.results[0]).toMatchObject({
       outcome: "not run",
@@ -122,7 +122,7 @@ describe("the exam of a caller", () => {
     await using merchant = await startMerchant(ENDLESS);
     const only = ["--only", "lost.unfinished,busy.503", "--timeout", "1", "--settle", "2"];
 
-    const report = await holdCaller(sandbox, merchant.url, ...only);
+    const report = await examCaller(sandbox, merchant.url, ...only);
 
     expect(outcomes(report).failed).toEqual(["lost.unfinished"]);
   });

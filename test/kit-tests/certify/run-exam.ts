@@ -10,26 +10,26 @@ import { SECRET } from "./faulty-merchant.ts";
 const QUICK = ["--settle", "0.05"];
 
 /** Holds the exam of a receiver by the options of the command. */
-export async function hold(...args: readonly string[]): Promise<Report> {
+export async function exam(...args: readonly string[]): Promise<Report> {
   const command = readCommand(["receiver", ...args], "certify");
   if (command.part !== "receiver") throw new Error(`no exam: ${command.part}`);
   return examineReceiver(command.options);
 }
 
 /** Examines the receiver of a merchant of these tests. */
-export function holdReceiver(url: string, ...args: readonly string[]): Promise<Report> {
-  return hold("--url", `${url}/webhooks`, ...shared(url), ...args);
+export function examReceiver(url: string, ...args: readonly string[]): Promise<Report> {
+  return exam("--url", `${url}/webhooks`, ...shared(url), ...args);
 }
 
 /** Has a merchant of these tests issue refunds. */
-export function holdCaller(sandbox: Sandbox, url: string, ...args: readonly string[]): Promise<Report> {
+export function examCaller(sandbox: Sandbox, url: string, ...args: readonly string[]): Promise<Report> {
   const hooks = ["--trigger-url", `${url}/refund`, "--url", `${url}/webhooks`];
   const times = ["--slow", "0.3", "--silent", "7"];
-  return holdCallerBy(sandbox, ...hooks, ...times, ...shared(url), ...args);
+  return examCallerBy(sandbox, ...hooks, ...times, ...shared(url), ...args);
 }
 
 /** Holds the exam of a caller by the options of the command, at a sandbox that is reset before. */
-export async function holdCallerBy(sandbox: Sandbox, ...args: readonly string[]): Promise<Report> {
+export async function examCallerBy(sandbox: Sandbox, ...args: readonly string[]): Promise<Report> {
   const command = readCommand(["caller", ...QUICK, ...args], "certify");
   if (command.part !== "caller") throw new Error(`no exam: ${command.part}`);
   await sandbox.reset();
