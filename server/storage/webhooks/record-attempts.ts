@@ -93,6 +93,7 @@ type RecordParts = Values<Omit<ReturnType<typeof toResults>, "rows"> & { rows: s
  * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and
  * both parts look them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
  * For the same reason the condition on the lease is written so that the index of all deliveries in progress does not fit it.
+ * A comparison with an array of one id can only be looked up; one with all ids would be sorted again for each row.
  */
 export function recordStatement(parts: RecordParts): RawBuilder<{ webhook_id: string }> {
   const { rows, states, onlyOnce, dueAfterMs } = parts;
@@ -127,16 +128,11 @@ export function recordStatement(parts: RecordParts): RawBuilder<{ webhook_id: st
         select *, ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now from held
       ) as r
       join subscriptions s on s.subscription_key = r.subscription_key and s.merchant = r.merchant
-      where d.webhook_id = any(array(select webhook_id from held)) and d.merchant = any(array(select merchant from held))
-        and d.webhook_id = r.webhook_id
+      where d.webhook_id = any(array[r.webhook_id]) and d.merchant = any(array[r.merchant])
       returning r.*
     ), attempt as (
       insert into delivery_attempts (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, response)
-      select webhook_id, merchant,
-        1 + coalesce((select max(number) from delivery_attempts a
-          where a.webhook_id = recorded.webhook_id and a.merchant = recorded.merchant), 0),
-        at, domain_now, status, error, milliseconds, response
-      from recorded
+      select webhook_id, merchant, attempts, at, domain_now, status, error, milliseconds, response from recorded
     ), ended as (
       update subscriptions s
       set ended_at = recorded.domain_now, secret_ciphertext = null, old_secret_ciphertext = null
