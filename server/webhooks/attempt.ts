@@ -2,13 +2,13 @@ import { toOutcome } from "../domain/delivery-outcome.ts";
 import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
 import type { AttemptResult } from "../storage/webhooks/record-attempts.ts";
 import type { NameResolver } from "./dns-resolver.ts";
-import { type SendOptions, type SendResult, send, type WebhookRequest } from "./send.ts";
-import { toDeliveryHeaders } from "./sign-delivery.ts";
+import { failed, type SendOptions, type SendResult, send, type WebhookRequest } from "./send.ts";
+import { type SigningSecret, toDeliveryHeaders } from "./sign-delivery.ts";
 
 export type AttemptOptions = Omit<SendOptions, "resolve"> & {
   readonly resolver: Pick<NameResolver, "resolve">;
   /** The secrets that sign the delivery; undefined when they can't be read. */
-  readonly secretKeys: readonly string[] | undefined;
+  readonly secretKeys: readonly SigningSecret[] | undefined;
   /** Real time. */
   readonly realNow: () => Date;
   /** From 0 up to 1. */
@@ -20,7 +20,7 @@ export type MadeAttempt = AttemptResult & Pick<SendResult, "timedOut">;
 export type ToRequest = (
   attempt: Attempt,
   at: Date,
-  secretKeys: readonly string[],
+  secretKeys: readonly SigningSecret[],
 ) => Pick<WebhookRequest, "headers" | "body">;
 
 /** Makes attempts instead of `makeAttempt`, as a sandbox does. */
@@ -39,11 +39,12 @@ export async function makeAttempt(
 ): Promise<MadeAttempt> {
   const at = options.realNow();
   const startedMs = performance.now();
-  const { status, error, retryAfter, bodyStart, timedOut } = await signAndSend(
-    attempt,
-    options,
-    (secretKeys) => toRequest(attempt, at, secretKeys),
-  );
+  const { merchant, url } = attempt;
+  const { secretKeys, resolver } = options;
+  const resolve = (hostname: string) => resolver.resolve(hostname, merchant);
+  const { status, error, retryAfter, bodyStart, timedOut } = secretKeys
+    ? await send({ url, ...toRequest(attempt, at, secretKeys) }, { ...options, resolve })
+    : failed("the secretKey can't be read");
   return {
     at,
     status: status !== null && status <= MAX_STATUS ? status : null,
@@ -62,17 +63,3 @@ export const toSignedRequest: ToRequest = (attempt, at, secretKeys) => ({
   headers: toDeliveryHeaders(attempt, at, secretKeys),
   body: attempt.payload,
 });
-
-async function signAndSend(
-  { merchant, url }: Attempt,
-  options: AttemptOptions,
-  toRequest: (secretKeys: readonly string[]) => ReturnType<ToRequest>,
-): Promise<SendResult> {
-  const { secretKeys } = options;
-  if (!secretKeys) {
-    const error = "the secretKey can't be read";
-    return { status: null, error, retryAfter: undefined, bodyStart: null, timedOut: false };
-  }
-  const resolve = (hostname: string) => options.resolver.resolve(hostname, merchant);
-  return send({ url, ...toRequest(secretKeys) }, { ...options, resolve });
-}

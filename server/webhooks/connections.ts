@@ -13,15 +13,15 @@ export type ConnectOptions = {
   readonly secureContext?: SecureContext | undefined;
 };
 
-/** A connection to a receiver, for one request at a time; `expectHead` announces the next one. */
-export type ReceiverClient = Client & { expectHead(): void; endHead(): void };
+/** A connection to a receiver, for one request at a time to the same URL; `expectHead` announces the next one. */
+export type ReceiverClient = Client & { readonly url: URL; expectHead(): void; endHead(): void };
 
-/** Idle connections to receivers, by origin. */
+/** Idle connections to receivers, by the texts of their URLs: the URL of a kept connection needs no check and no parsing. */
 export type Connections = {
   /** Removes and returns an idle connection, if there is one; the caller then uses it alone. */
-  take(origin: string): ReceiverClient | undefined;
+  take(url: string): ReceiverClient | undefined;
   /** Keeps a connection for the next delivery, until its receiver or `IDLE_MS` ends it. */
-  keep(origin: string, client: ReceiverClient): void;
+  keep(url: string, client: ReceiverClient): void;
   close(): Promise<void>;
 };
 
@@ -60,39 +60,38 @@ export function createClient(
     keepAliveMaxTimeout: IDLE_MS,
     connect: heads.connect,
   });
-  return Object.assign(client, { expectHead: heads.expectHead, endHead: heads.endHead });
+  return Object.assign(client, { url, expectHead: heads.expectHead, endHead: heads.endHead });
 }
 
 export function createConnections(): Connections {
   const idle = new Map<string, ReceiverClient[]>();
   const deliveries = new WeakMap<Client, number>();
 
-  function remove(origin: string, client: ReceiverClient): void {
-    const left = (idle.get(origin) ?? []).filter((other) => other !== client);
-    if (left.length > 0) idle.set(origin, left);
-    else idle.delete(origin);
-  }
-
   return {
-    take(origin) {
-      const client = idle.get(origin)?.at(-1);
-      if (client) remove(origin, client);
+    take(url) {
+      const clients = idle.get(url);
+      const client = clients?.pop();
+      if (clients?.length === 0) idle.delete(url);
       client?.expectHead();
       return client;
     },
-    keep(origin, client) {
+    keep(url, client) {
       const used = (deliveries.get(client) ?? 0) + 1;
       deliveries.set(client, used);
       if (used >= MAX_DELIVERIES || client.destroyed) {
         client.destroy().catch(() => {});
         return;
       }
-      idle.set(origin, [...(idle.get(origin) ?? []), client]);
+      const clients = idle.get(url) ?? [];
+      clients.push(client);
+      idle.set(url, clients);
       if (used > 1) return;
       client.on("disconnect", () => {
         // If the receiver closes the connection just after it was taken, it connects again for its delivery.
-        if (!idle.get(origin)?.includes(client)) return;
-        remove(origin, client);
+        const others = idle.get(url) ?? [];
+        if (!others.includes(client)) return;
+        others.splice(others.indexOf(client), 1);
+        if (others.length === 0) idle.delete(url);
         client.destroy().catch(() => {});
       });
     },

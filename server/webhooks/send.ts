@@ -38,13 +38,14 @@ const BODY_READ_BYTES = 64 * 1_024;
 
 /**
  * Sends one request over a connection that nothing else uses meanwhile: no redirects, no proxies but the configured one, the form
- * of the target checked again (D24). Never rejects.
+ * of the target checked again for each connection (D24). Never rejects.
  */
 export async function send(request: WebhookRequest, options: SendOptions): Promise<SendResult> {
-  const targetError = findTargetError(request.url, options.policy);
-  if (targetError) return failed(`the url ${targetError}`);
-  const url = new URL(request.url);
   const { timeoutMs, signal, connections } = options;
+  const kept = connections?.take(request.url);
+  const targetError = kept ? undefined : findTargetError(request.url, options.policy);
+  if (targetError) return failed(`the url ${targetError}`);
+  const url = kept?.url ?? new URL(request.url);
   let client: ReceiverClient;
   let timedOut = false;
   // A request reacts to a signal only once it has a connection, so the client is destroyed instead, even while it connects.
@@ -53,8 +54,8 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
     client = chosen;
     try {
       signal.throwIfAborted();
-      const { response, whole } = await exchange(client, url, request);
-      if (whole && connections) connections.keep(url.origin, client);
+      const { response, whole } = await exchange(client, request);
+      if (whole && connections) connections.keep(request.url, client);
       else end();
       return response;
     } catch (error) {
@@ -67,7 +68,6 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
     end();
   }, timeoutMs);
   signal.addEventListener("abort", end);
-  const kept = connections?.take(url.origin);
   try {
     return await sendOn(kept ?? createClient(url, options)).catch((error) => {
       // The receiver may have closed a kept connection just when it was taken. Trying a new one still counts as the same
@@ -91,7 +91,6 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
  */
 function exchange(
   client: ReceiverClient,
-  url: URL,
   { headers, body }: WebhookRequest,
 ): Promise<{ response: SendResult; whole: boolean }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ response: SendResult; whole: boolean }>();
@@ -104,7 +103,7 @@ function exchange(
     if (head) resolve({ response: toResult(head, text), whole });
   };
   client.dispatch(
-    { method: "POST", path: url.pathname + url.search, headers, body },
+    { method: "POST", path: client.url.pathname + client.url.search, headers, body },
     {
       onRequestStart() {}, // by this method, undici recognizes the kind of handler
       onResponseStart(_controller, status, responseHeaders) {
@@ -145,7 +144,8 @@ function describeStatus(status: number): string {
   return status === 410 ? "responded 410, which ends the subscription" : `responded ${status}`;
 }
 
-function failed(error: string, timedOut = false): SendResult {
+/** The result of an attempt without a response. */
+export function failed(error: string, timedOut = false): SendResult {
   return { status: null, error, retryAfter: undefined, bodyStart: null, timedOut };
 }
 

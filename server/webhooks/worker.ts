@@ -31,6 +31,8 @@ export type UnderWay = ShareHolder & {
   readonly begunAt: readonly number[];
 };
 
+type SecretKeys = ReturnType<typeof readSecrets>;
+
 /** The most attempts in progress in one process, whatever the limits allow. */
 const MAX_ATTEMPTS = 512;
 
@@ -60,7 +62,7 @@ export class Worker {
 
   /** How many more attempts may be under way. */
   room(): number {
-    return this.#stopping ? 0 : Math.max(0, MAX_ATTEMPTS - this.#running.size);
+    return Math.max(0, MAX_ATTEMPTS - this.#running.size);
   }
 
   /** How many more attempts of a merchant may begin in this second. */
@@ -95,7 +97,13 @@ export class Worker {
       await Promise.all(attempts.map((attempt) => this.#parts.store.releaseClaim(attempt)));
       return;
     }
-    for (const attempt of attempts) this.#start(attempt, leaseEndsMs);
+    const secretsOf = new Map<string, SecretKeys>();
+    for (const attempt of attempts) {
+      const { subscriptionKey } = attempt;
+      const secretKeys = secretsOf.get(subscriptionKey) ?? readSecrets(attempt, this.#parts.encryptionKeys);
+      secretsOf.set(subscriptionKey, secretKeys);
+      this.#start(attempt, secretKeys, leaseEndsMs);
+    }
   }
 
   /**
@@ -114,7 +122,7 @@ export class Worker {
     await this.#connections.close();
   }
 
-  #start(attempt: Attempt, leaseEndsMs: number): void {
+  #start(attempt: Attempt, secretKeys: SecretKeys, leaseEndsMs: number): void {
     const { subscriptionKey, merchant, timeouts } = attempt;
     const startedAt = performance.now();
     const begunAt = this.#underWay.get(subscriptionKey)?.begunAt ?? [];
@@ -127,7 +135,7 @@ export class Worker {
       begunAt.splice(begunAt.indexOf(startedAt), 1);
       if (begunAt.length === 0) this.#underWay.delete(subscriptionKey);
     };
-    const running: Promise<void> = this.#attempt(attempt, leaseEndsMs, end).finally(() => {
+    const running: Promise<void> = this.#attempt(attempt, secretKeys, leaseEndsMs, end).finally(() => {
       this.#running.delete(running);
       end();
     });
@@ -135,14 +143,14 @@ export class Worker {
   }
 
   /** @param end says that the attempt is not under way any more */
-  async #attempt(attempt: Attempt, leaseEndsMs: number, end: () => void): Promise<void> {
-    const { store, encryptionKeys, realNow, timeoutMs, logger } = this.#parts;
+  async #attempt(attempt: Attempt, secrets: SecretKeys, leaseEndsMs: number, end: () => void): Promise<void> {
+    const { store, realNow, timeoutMs, logger } = this.#parts;
     const { onAttempt, onAccepted, onRoom, attempts } = this.#parts;
     const { signal } = this.#abandoned;
     try {
       await this.#turnOf(attempt.merchant);
       const make = attempts?.makeAttempt ?? makeAttempt;
-      const secretKeys = await readSecrets(attempt, encryptionKeys);
+      const secretKeys = await secrets;
       // The lease must not end before the attempt does, because another server would then send the delivery, too.
       const inTime = !signal.aborted && performance.now() + timeoutMs <= leaseEndsMs;
       const result = inTime

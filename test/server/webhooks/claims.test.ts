@@ -1,10 +1,12 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { recordPace } from "../../../server/storage/webhooks/record-attempts.ts";
-import { createSubscriber, startReceiver } from "../../helpers/receiver.ts";
+import { createDeployment } from "../../helpers/deployment.ts";
+import { query } from "../../helpers/postgres.ts";
+import { accept, createSubscriber, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 
-const [PER_MERCHANT, PER_SUBSCRIPTION] = [64, 16];
+const [PER_MERCHANT, PER_SUBSCRIPTION, ON_TRIAL] = [64, 16, 4];
 
 test("a receiver gets the next deliveries while the results of the ones before are being recorded", async () => {
   await using server = await startTestServer({ engine: "postgres", webhooks: { drainMs: 0 } });
@@ -44,4 +46,30 @@ test("fifty attempts of a merchant may fail in a second, and the others wait", a
   const until = (second: number) => seconds.filter((claimedAt) => claimedAt <= begin + second).length;
   expect(until(0)).toBeLessThanOrEqual(50 + PER_MERCHANT);
   expect(until(1)).toBeLessThanOrEqual(2 * (50 + PER_MERCHANT));
+});
+
+test("a server that stops in the middle of a backlog claims nothing more, and the next one sends the rest", async () => {
+  await using servers = await createDeployment();
+  const one = await servers.start();
+  const { promise: stopping, resolve: respond } = Promise.withResolvers<void>();
+  await using receiver = await startReceiver((...args) => void stopping.then(() => accept(...args)));
+  const acme = await createSubscriber(one);
+  await acme.subscribe(receiver.url);
+  for (let made = 0; made < 20; made += 1) await acme.refund();
+  await receiver.first(ON_TRIAL);
+
+  const closed = one.close();
+  await expect.poll(() => fetch(one.url).catch(() => "closed"), { timeout: 60_000 }).toBe("closed"); // all parts stop together
+  respond();
+  await closed;
+
+  const counted = "state, attempts, fence as claims, count(*)::integer";
+  const free = `select ${counted} from deliveries where leased_until is null group by 1, 2, 3 order by 1`;
+  expect(await query(servers.url, free)).toEqual([
+    { state: "DELIVERED", attempts: 1, claims: 1, count: ON_TRIAL },
+    { state: "PENDING", attempts: 0, claims: 0, count: 20 - ON_TRIAL },
+  ]);
+  await servers.start();
+  const received = await receiver.first(20);
+  expect(new Set(received.map(({ webhookId }) => webhookId)).size).toBe(received.length);
 });
