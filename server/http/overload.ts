@@ -47,7 +47,9 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   const headers = [...readSecurityHeaders(), ...Object.entries(problem.headers ?? {})].flat();
   const countRefusal = logRefusals(logger, "call", "too many were under way");
 
-  const toBody = () => JSON.stringify(toProblemBody(problem, randomUUID()));
+  const someId = randomUUID();
+  const [beforeId, afterId] = JSON.stringify(toProblemBody(problem, someId)).split(someId);
+  const toBody = () => `${beforeId}${randomUUID()}${afterId}`;
   const fieldsOf = (request: RequestHead, body: string) =>
     headers.concat("Content-Type", problemMediaType(request), "Content-Length", `${body.length}`);
   function count(route: Route, reason: Refusal, milliseconds: number): void {
