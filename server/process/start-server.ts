@@ -148,7 +148,7 @@ async function startParts(
     config.mode === "production"
       ? await startRestoreWatch({ store, file: config.highWaterMarkFile, logger })
       : undefined;
-  // A last check writes the last response into the file.
+  // A last check also writes the refund that was issued last into the file.
   running.restoreWatch = restoreWatch && { stop: restoreWatch.check };
 
   const access = createAccess(config, {

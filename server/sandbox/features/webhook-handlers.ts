@@ -30,33 +30,27 @@ export function webhookHandlers(
       if (!sent) return notFound("delivery");
       const { secrets, dueAt, attempts, trace, ...stored } = sent;
       const delivery = { ...stored, payload: revisePayload(merchant, stored.payload) };
-      const sign = async (attempt: SentAttempt) => {
+      /** The headers that the attempt sent; null when a secret that signed it is no longer kept. */
+      const headersOf = async (attempt: SentAttempt) => {
         const secretCiphertexts = secretsOf(attempt, secrets);
         if (secretCiphertexts.length === 0) return null;
         const secretKeys = await readSecrets({ merchant, secretCiphertexts }, encryptionKeys);
         return secretKeys ? toDeliveryHeaders({ trace, ...delivery }, attempt.at, secretKeys) : null;
       };
-      return {
-        status: 200,
-        body: {
-          ...delivery,
-          dueAt: dueAt?.toISOString() ?? null,
-          attempts: await Promise.all(
-            attempts.map(async (sentAttempt) => {
-              const { at, domainAt, bodyStart, ...attempt } = sentAttempt;
-              return {
-                ...attempt,
-                at: at.toISOString(),
-                domainAt: domainAt?.toISOString() ?? null,
-                headers:
-                  findFault(webhookId, at)?.sentNormalHeaders === false ? null : await sign(sentAttempt),
-                responseBody: bodyStart,
-                fault: findFault(webhookId, at)?.kind ?? null,
-              };
-            }),
-          ),
-        },
+      const describeAttempt = async (sentAttempt: SentAttempt) => {
+        const { at, domainAt, bodyStart, ...attempt } = sentAttempt;
+        const fault = findFault(webhookId, at);
+        return {
+          ...attempt,
+          at: at.toISOString(),
+          domainAt: domainAt?.toISOString() ?? null,
+          headers: fault?.sentNormalHeaders === false ? null : await headersOf(sentAttempt),
+          responseBody: bodyStart,
+          fault: fault?.kind ?? null,
+        };
       };
+      const described = await Promise.all(attempts.map(describeAttempt));
+      return { status: 200, body: { ...delivery, dueAt: dueAt?.toISOString() ?? null, attempts: described } };
     },
 
     async redeliver({ merchant, path: { webhookId } }) {

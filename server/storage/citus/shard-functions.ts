@@ -9,8 +9,8 @@ import { claimStatement, sharesStatement } from "../webhooks/claim-deliveries.ts
 import { recordStatement } from "../webhooks/record-attempts.ts";
 
 /*
- * With these functions, the statements of plain PostgreSQL run on a cluster as well: with the items of many merchants, in one call to
- * each machine. Through Citus they would need a second form, for one merchant at a time.
+ * Functions in the databases of a Citus cluster: each runs a statement of plain PostgreSQL on the tables of one shard, for the items of
+ * many merchants in one call to each machine. Through Citus itself, a statement would need a second form, for one merchant at a time.
  */
 
 /** Whether the tables of a database are distributed by Citus, an extension of PostgreSQL that spreads them over machines. */

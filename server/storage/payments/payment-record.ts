@@ -9,7 +9,7 @@ import type {
 } from "../../domain/refund-rules.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db, HistoryEntry } from "../database/db-types.ts";
-import { type Page, type PageOf, toPage } from "../webhooks/pagination.ts";
+import { type Page, type PageOf, toPage } from "../database/pagination.ts";
 
 /** Identifies a payment record: identifiers belong to a merchant. */
 export type PaymentKey = { readonly merchant: string; readonly paymentId: string };

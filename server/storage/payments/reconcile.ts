@@ -90,7 +90,10 @@ async function reconcileExisting(changes: Changes, existing: PaymentRecord): Pro
   return "kept";
 }
 
-/** Its requestKey was used again since the restore. It is one refund to the merchant, so it is paid by what was paid before. */
+/**
+ * Another refund has had the requestKey since the restore. To the merchant both are one refund, so what was paid before the restore
+ * counts as the payment of that other one.
+ */
 async function reconcileHolder(changes: Changes, holder: PaymentRecord): Promise<Reconciled> {
   const { transaction, refund } = changes;
   const name = `requestKey is that of ${holder.paymentId} here`;
@@ -153,7 +156,8 @@ async function insertRefund({ transaction, refund, original, now }: Changes): Pr
   const failure: RefundFailure | null = status === "AUTHORIZED" ? null : failureBy(trigger);
   const history: HistoryEntry[] = [{ status: "AUTHORIZED", at: authorizedAt.toISOString() }];
   if (failure) history.push({ status, at: now.toISOString() });
-  const [sequence, at] = [SEQUENCE[status], failure ? now : authorizedAt];
+  const sequence = SEQUENCE[status];
+  const at = failure ? now : authorizedAt;
   await sql`
     insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id,
       soft_descriptor, original_payment_id, error_code, error_message, history, sequence, created_at)

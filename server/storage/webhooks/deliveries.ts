@@ -4,8 +4,8 @@ import type { EventType } from "../../domain/event-payloads.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db } from "../database/db-types.ts";
 import { notify } from "../database/listen-notify.ts";
+import { fromCursor, type Page, type PageOf, toPage } from "../database/pagination.ts";
 import { DELIVERIES_CHANNEL } from "./event-fan-out.ts";
-import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
 import type { AttemptResult } from "./record-attempts.ts";
 import { STORED_SECRETS, type StoredSecrets } from "./subscriptions.ts";
 

@@ -11,8 +11,8 @@ import { createEventId } from "../../domain/ids.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Db } from "../database/db-types.ts";
 import { notify } from "../database/listen-notify.ts";
+import { fromCursor, type Page, type PageOf, toPage } from "../database/pagination.ts";
 import { waitForTurn } from "../database/turn-locks.ts";
-import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
 
 /** Writes events of a merchant and one delivery for each live subscription that matches (D20), and notifies the servers. */
 export async function insertEvents(db: Db, merchant: string, events: readonly NewEvent[]): Promise<void> {

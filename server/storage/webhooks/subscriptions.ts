@@ -4,8 +4,8 @@ import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { SubscriptionType } from "../../domain/event-payloads.ts";
 import { createSubscriptionKey, firstIdSince } from "../../domain/ids.ts";
 import type { Db } from "../database/db-types.ts";
+import { fromCursor, type Page, type PageOf, toPage } from "../database/pagination.ts";
 import { waitForTurn } from "../database/turn-locks.ts";
-import { fromCursor, type Page, type PageOf, toPage } from "./pagination.ts";
 
 /**
  * Stores a subscription under a new key, or finds the merchant's live one that equals it. Both happen under a lock, so that
