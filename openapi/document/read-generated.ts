@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-/** Parsing the YAML takes up to a second, so packages contain the JSON as well, and a clone keeps it in `.cache`. */
+/**
+ * Reads a document of `openapi/generated`. Parsing the YAML takes up to a second, so packages contain the JSON as well, and a clone
+ * keeps it in `.cache`.
+ */
 export function readGenerated(file: `${DocumentName}.${"json" | "yaml"}`): string {
   const text = readIfThere(new URL(`../generated/${file}`, import.meta.url));
   if (text !== undefined) return text;

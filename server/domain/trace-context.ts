@@ -1,4 +1,4 @@
-/** The context that a call sent, or undefined when it sent none, or a malformed one. */
+/** Reads the W3C trace context that a call sent; undefined when it sent none, or a malformed one. */
 export function readTraceContext(headers: Readonly<Record<string, unknown>>): TraceContext | undefined {
   if (typeof headers.traceparent !== "string") return undefined;
   const [, version, traceId, parentId, flags = "", rest] = TRACEPARENT.exec(headers.traceparent) ?? [];

@@ -4,7 +4,7 @@ import { noObserver, type Observer } from "./observer.ts";
 import type { GaugeSources } from "./prometheus-gauges.ts";
 import { noSideServer, type SideServer, startSideServer } from "./second-port.ts";
 
-/** Without a port nothing is counted. */
+/** Opens the metrics of a server, and what serves them at `/metrics`. Without a port nothing is counted. */
 export async function openMetrics({
   host,
   metricsPort: port,

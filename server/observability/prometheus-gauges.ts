@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 
-/** Gauges are read at each scrape. Without a database, its gauges are left out, and `database_up` is 0. */
+/** Adds the gauges, which are read at each scrape. Without a database, its gauges are left out, and `database_up` is 0. */
 export function registerGauges(registers: Registry[], sources: GaugeSources): void {
   type Read<Value> = () => Value | undefined | Promise<Value | undefined>;
   /** A gauge that is left out while it has no value. */

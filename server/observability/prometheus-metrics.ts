@@ -5,7 +5,7 @@ import { REFUND_TRANSITIONS } from "../domain/refund-rules.ts";
 import type { Observer, Refusal } from "./observer.ts";
 import { type GaugeSources, registerGauges } from "./prometheus-gauges.ts";
 
-/** Labels have few values, so never a merchant, an id or an address. */
+/** Counts and times the work of a server for Prometheus. Labels have few values, so never a merchant, an id or an address. */
 export function createMetrics(): ServedMetrics {
   const register = new Registry();
   const registers = [register];

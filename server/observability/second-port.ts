@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import type { AddressInfo, Socket } from "node:net";
 import { readInSlices } from "./read-in-slices.ts";
 
-/** Serves something on a port of its own, beside that of the callers; a connection that sends a request before its response is closed. */
+/** Serves `/metrics` or the probes on a port of its own. A connection that sends a request before its response is closed. */
 export async function startSideServer(
   serve: RequestListener,
   { host, port }: { host: string; port: number },

@@ -4,7 +4,7 @@ import type { Db } from "../../storage/database/db-types.ts";
 import { CUSTOMER_TEXTS } from "../../storage/payments/payment-record.ts";
 import { isForgettable } from "../../storage/webhooks/delete-expired.ts";
 
-/** Erases what a page of a merchant's records has of a kind. */
+/** Erases one kind of data of a merchant, such as its finished deliveries, from the next `atMost` of its rows. */
 export async function erase(db: Db, kind: ErasedKind, part: MerchantPart): Promise<ErasedPart> {
   const { table, id, which, change } = ERASURES[kind](part);
   const { rows } = await sql<{ erased: number; read: number; last: string | null }>`

@@ -1,7 +1,10 @@
 import type { HandlersOf } from "../../contract/operation-types.ts";
 import { unavailable } from "../../contract/problem.ts";
 
-/** @param draining ends every stream; otherwise a server that stops would wait for them */
+/**
+ * Tells open consoles by server-sent events which of their lists have changed.
+ * @param draining ends every stream; otherwise a server that stops would wait for them
+ */
 export function createChanges(draining: AbortSignal): Changes & { handlers: HandlersOf<"streamChanges"> } {
   const readers = new Set<Reader>();
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { paymentGuards } from "./payment-triggers.ts";
 
 /*
- * Ids and keys are compared byte for byte (D10): collation "C" does so whatever the server's locale is, and its indexes
+ * The first migration: all tables. Ids and keys are compared byte for byte (D10): collation "C" does so whatever the server's locale is, and its indexes
  * survive an upgrade of the system's locale data.
  *
  * Instants that the server reads have three decimals, as a JavaScript Date has: otherwise a condition that compares an instant

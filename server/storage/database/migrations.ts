@@ -9,7 +9,7 @@ import { NO_SCHEMA, StoreStartError } from "./start-error.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
-/** Applied in the order of their names. A released migration is never changed. */
+/** The migrations, applied in the order of their names. A released one is never changed. */
 export const MIGRATIONS: Migrations = {
   "0001-initial-tables": initialTables,
   "0002-feed-and-record": payoutAndAuditTables,

@@ -4,8 +4,8 @@ import type { Db } from "../database/db-types.ts";
 import { tryTurn } from "../database/turn-locks.ts";
 
 /**
- * Removes what may go of a batch, by one statement, at whose end the lock is free again: one server at a time removes rows. Every part
- * of it looks rows up by id, because a plan that reads a whole table would delay refunds.
+ * Deletes those of a batch of rows whose retention is over, by one statement. It holds a lock, so that one server at a time deletes.
+ * Every part of it looks rows up by id, because a plan that reads a whole table would delay refunds.
  */
 export async function removeOld(db: Db, batch: RetentionBatch): Promise<RemovedBatch> {
   const { id, isRemovable } = OLD_ROWS[batch.table];
