@@ -1,8 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Request } from "express";
 import { readDocument } from "../contract/contract-document.ts";
-import type { HandlersOf, SandboxId } from "../contract/operation-types.ts";
+import type { SandboxId } from "../contract/operation-types.ts";
 import { createPages } from "../http/docs-pages.ts";
 import { noDeadline } from "../http/request-deadline.ts";
 import { checkLocalHost } from "../http/request-head.ts";
@@ -17,17 +16,10 @@ import { clockHandlers } from "./features/clock-handlers.ts";
 import { createCoverage } from "./features/contract-coverage.ts";
 import { createDeliveryFaults } from "./features/delivery-faults.ts";
 import { createFaultList } from "./features/fault-list.ts";
-import {
-  fixturesOf,
-  isSandboxMerchant,
-  SANDBOX_MERCHANTS,
-  SANDBOX_SCOPES,
-  type SandboxMerchant,
-  TOMORROW_MERCHANT,
-} from "./features/fixtures.ts";
+import { SANDBOX_MERCHANTS, type SandboxMerchant, TOMORROW_MERCHANT } from "./features/fixtures.ts";
 import { paymentHandlers } from "./features/payment-handlers.ts";
 import { createRequestMemory } from "./features/recorded-requests.ts";
-import type { SandboxParts } from "./features/response-bodies.ts";
+import { resetAndTokenHandlers, seed } from "./features/reset-and-tokens.ts";
 import { createTomorrow } from "./features/tomorrow.ts";
 import { webhookHandlers } from "./features/webhook-handlers.ts";
 import { createInbox } from "./features/webhook-inbox.ts";
@@ -66,7 +58,7 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
       ...inbox.handlers,
       ...faults.handlers,
       ...coverage.handlers,
-      ...accessHandlers(parts, [
+      ...resetAndTokenHandlers(parts, [
         requests,
         inbox,
         faults,
@@ -121,8 +113,6 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
   }
 }
 
-const TOKEN_BYTES = 24;
-
 /** The paths that the core serves; the sandbox serves all others. */
 const OF_THE_CORE = /^\/(v1\/|(healthz|readyz)(\?|$))/;
 
@@ -137,44 +127,3 @@ export type SandboxShape = {
   readonly badDay?: BadDay | undefined;
   readonly watch?: Watch;
 };
-
-/** Inserts the payments and then the access tokens of the merchants that have none: a second start has nothing to insert. */
-async function seed(
-  { store, clock }: Pick<SandboxParts, "store" | "clock">,
-  further: readonly SandboxMerchant[],
-): Promise<void> {
-  const now = await clock.now();
-  for (const merchant of [...SANDBOX_MERCHANTS, ...further]) {
-    const tokenSha256 = sha256(`sandbox_${merchant}`);
-    if (await store.findToken(tokenSha256)) continue;
-    await store.insertFixtures(fixturesOf(merchant, now), now);
-    await store.insertToken({ tokenSha256, merchant, scopes: SANDBOX_SCOPES });
-  }
-}
-
-function accessHandlers(
-  { store, clock, changes }: SandboxParts,
-  inMemory: readonly { forget(merchant: string): void }[],
-): HandlersOf<"createToken" | "resetSandbox"> {
-  return {
-    async createToken({ merchant, body: { scopes } }) {
-      const accessToken = `sandbox_${randomBytes(TOKEN_BYTES).toString("base64url")}`;
-      await store.insertToken({ tokenSha256: sha256(accessToken), merchant, scopes });
-      return { status: 201, body: { accessToken, scopes } };
-    },
-
-    async resetSandbox({ merchant }) {
-      const now = await clock.now();
-      const fixtures = isSandboxMerchant(merchant) ? fixturesOf(merchant, now) : [];
-      await store.resetMerchant({ merchant, fixtures, now });
-      for (const part of inMemory) part.forget(merchant);
-      changes.notify(["payments", "webhooks", "requests", "inbox", "subscriptions"], merchant);
-      return { status: 204 };
-    },
-  };
-}
-
-/** Access tokens are stored as their SHA-256 only (D18). */
-function sha256(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
-}
