@@ -23,6 +23,45 @@ import { toUrl } from "../observability/second-port.ts";
 import { type App, KEEP_ALIVE_MS, logRefusals } from "./overload.ts";
 import { isLoopback } from "./request-head.ts";
 
+/** Creates the server before its app, because the app asks it whether it drains. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { host, port, drainMs, stopDelaySeconds } = options;
+  let server: Server | undefined;
+  let local = false;
+  let leaving = false;
+  const draining = new AbortController();
+  const urlOf = (name: string) => (server ? toUrl(addressOf(server), name) : "");
+  return {
+    async start(app) {
+      const starting = createServerFor(app, options);
+      server = starting;
+      // Read before the first request, because a server that stops has no address any more.
+      starting.once("listening", () => {
+        local = isLoopback(addressOf(starting).address);
+      });
+      starting.listen({ host, port, backlog: BACKLOG });
+      await once(starting, "listening"); // rejects with the error of the system
+    },
+    url: () => urlOf(host),
+    // One that listens on every address reaches itself on one of them.
+    ownUrl: () => urlOf(["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host),
+    isLocal: () => local,
+    isDraining: () => draining.signal.aborted,
+    draining: draining.signal,
+    async checkStays() {
+      if (leaving) throw new Error("the server is about to stop");
+    },
+    async leave() {
+      leaving = true;
+      if (server?.listening) await sleep(stopDelaySeconds * 1000);
+    },
+    async stop() {
+      draining.abort();
+      if (server) await drain(server, drainMs);
+    },
+  };
+}
+
 /** Longer than the limit for the body, whose response explains more. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -68,45 +107,6 @@ export type HttpServer = {
   /** Waits for the requests in flight. */
   stop(): Promise<void>;
 };
-
-/** Creates the server before its app, because the app asks it whether it drains. */
-export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { host, port, drainMs, stopDelaySeconds } = options;
-  let server: Server | undefined;
-  let local = false;
-  let leaving = false;
-  const draining = new AbortController();
-  const urlOf = (name: string) => (server ? toUrl(addressOf(server), name) : "");
-  return {
-    async start(app) {
-      const starting = createServerFor(app, options);
-      server = starting;
-      // Read before the first request, because a server that stops has no address any more.
-      starting.once("listening", () => {
-        local = isLoopback(addressOf(starting).address);
-      });
-      starting.listen({ host, port, backlog: BACKLOG });
-      await once(starting, "listening"); // rejects with the error of the system
-    },
-    url: () => urlOf(host),
-    // One that listens on every address reaches itself on one of them.
-    ownUrl: () => urlOf(["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host),
-    isLocal: () => local,
-    isDraining: () => draining.signal.aborted,
-    draining: draining.signal,
-    async checkStays() {
-      if (leaving) throw new Error("the server is about to stop");
-    },
-    async leave() {
-      leaving = true;
-      if (server?.listening) await sleep(stopDelaySeconds * 1000);
-    },
-    async stop() {
-      draining.abort();
-      if (server) await drain(server, drainMs);
-    },
-  };
-}
 
 function addressOf(server: Server): AddressInfo {
   return server.address() as AddressInfo; // it listens on a port

@@ -6,6 +6,17 @@ import { PROBLEMS, ProblemError, type ProblemResponse, toProblemBody } from "../
 import { EVENT_STREAM } from "../contract/validate-response.ts";
 import type { HttpResponse, Middleware } from "./request-locals.ts";
 
+/** Sends the result of a handler: JSON, a stream, or a problem. */
+export function sendResponse(request: Request, response: HttpResponse, result: AnyResponse): void {
+  const record = recordOf(result);
+  response.locals.paymentId = record?.paymentId;
+  response.locals.paymentStatus = record?.paymentStatus;
+  if ("code" in result) sendProblem(request, response, result);
+  else if ("stream" in result) sendStream(response, result.stream);
+  else if (result.body === undefined) response.status(result.status).end();
+  else sendJson(response.status(result.status), "application/json", result.body);
+}
+
 export type AnyResponse =
   | { status: number; body?: unknown }
   | { status: number; stream: EventStream }
@@ -24,16 +35,6 @@ export function requireAcceptance(isStream: boolean): Middleware {
     if (negotiatorOf(request).mediaType(offered) === undefined) throw new ProblemError("NOT_ACCEPTABLE");
     next();
   };
-}
-
-export function sendResponse(request: Request, response: HttpResponse, result: AnyResponse): void {
-  const record = recordOf(result);
-  response.locals.paymentId = record?.paymentId;
-  response.locals.paymentStatus = record?.paymentStatus;
-  if ("code" in result) sendProblem(request, response, result);
-  else if ("stream" in result) sendStream(response, result.stream);
-  else if (result.body === undefined) response.status(result.status).end();
-  else sendJson(response.status(result.status), "application/json", result.body);
 }
 
 type JsonType = "application/json" | "application/problem+json";
@@ -74,7 +75,9 @@ function sendStream(response: HttpResponse, stream: EventStream): void {
 
 /** The record that a response is about, for the log. */
 function recordOf(result: AnyResponse): { paymentId?: unknown; paymentStatus?: unknown } | undefined {
-  const record = "code" in result ? result.existing : "body" in result ? result.body : undefined;
+  let record: unknown;
+  if ("code" in result) record = result.existing;
+  else if ("body" in result) record = result.body;
   return typeof record === "object" && record !== null ? record : undefined;
 }
 

@@ -99,7 +99,8 @@ export async function wrapInSandbox(core: Core, shape: SandboxShape): Promise<Ho
     },
     wrap: (core) => (plainRequest, plainResponse) => {
       // Express adds the members of its own types before a step uses them.
-      const [request, response] = [plainRequest as Request, plainResponse as HttpResponse];
+      const request = plainRequest as Request;
+      const response = plainResponse as HttpResponse;
       const isCore = isOfCore(plainRequest);
       Object.assign(response, { locals: isCore ? { intercept } : {} });
       for (const step of isCore ? outerSteps : [requests.record]) step(request, response, () => {});
