@@ -88,7 +88,13 @@ const shown = () => "";
 const toWords = (number: unknown): string => Number(number).toLocaleString("en-US");
 
 const { textsOfLength, listsOfLength, stepsBeyond } = values;
-const informs: Keyword = { limits: "nothing" };
+/** Keywords that limit nothing, and only inform. */
+const INFORMING = [
+  ...["title", "description", "example", "examples", "externalDocs", "$comment", "default", "discriminator"],
+  ...["x-source", "x-enum-source", "x-open", "x-unbounded", "x-wording", "x-pattern-message"],
+  ...["x-retry", "x-transitions", "x-waiting-period", "x-event-categories"],
+];
+
 const SAY_IT = "say the same in the description as well";
 
 /**
@@ -247,26 +253,9 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   dependentSchemas: { remedy: SAY_IT },
   unevaluatedProperties: { limits: "object", idle: true, remedy: "say `additionalProperties`" },
 
-  title: informs,
-  description: informs,
-  example: informs,
-  examples: informs,
-  externalDocs: informs,
-  $comment: informs,
-  default: informs,
+  ...Object.fromEntries(INFORMING.map((name) => [name, { limits: "nothing" }])),
   deprecated: { limits: "nothing", idle: false },
-  discriminator: informs,
-  "x-source": informs,
-  "x-enum-source": informs,
-  "x-open": informs,
-  "x-unbounded": informs,
-  "x-wording": informs,
-  "x-pattern-message": informs,
-  "x-retry": informs,
   "x-portability": { limits: "nothing", newIn31: true },
-  "x-transitions": informs,
-  "x-waiting-period": informs,
-  "x-event-categories": informs,
 };
 
 /** The keywords whose values have parts of a kind. */
