@@ -7,7 +7,7 @@ import { createGzip } from "node:zlib";
 import { sql } from "kysely";
 import { packTar } from "modern-tar/fs";
 import { openDatabase } from "../../server/storage/database/database.ts";
-import { CLUSTER_FOLDER } from "../../server/storage/database/embedded.ts";
+import { CLUSTER_FOLDER } from "../../server/storage/database/embedded-postgres.ts";
 import { migrateToLatest } from "../../server/storage/database/migrations.ts";
 import { ROOT } from "../shared/root.ts";
 

@@ -29,8 +29,8 @@ import type { PaymentKey } from "../storage/payments/payment-record.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../webhooks/secret-strength.ts";
 import { secretFormOf } from "../webhooks/sign-delivery.ts";
+import type { Webhooks } from "../webhooks/start-webhooks.ts";
 import { findTargetError, type TargetPolicy } from "../webhooks/target-policy.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** The app of the published contract, with its probes and its pages. */
 export async function createApp(parts: AppParts, document?: ContractDocument): Promise<App> {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { SandboxSchemas } from "../../contract/contract-document.ts";
 import type { Attempt } from "../../storage/webhooks/claim-deliveries.ts";
-import { type AttemptsOf, type MadeAttempt, makeAttempt } from "../../webhooks/attempt.ts";
+import { type AttemptsOf, type MadeAttempt, makeAttempt } from "../../webhooks/delivery-attempt.ts";
 import { FORGED, sendNothing } from "./delivery-faults.ts";
 import { type NewFault, toPlan } from "./fault-kinds.ts";
 import type { FaultList } from "./fault-list.ts";

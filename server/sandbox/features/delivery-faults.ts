@@ -7,7 +7,7 @@ import {
   makeAttempt,
   type ToRequest,
   toSignedRequest,
-} from "../../webhooks/attempt.ts";
+} from "../../webhooks/delivery-attempt.ts";
 import { signDelivery } from "../../webhooks/sign-delivery.ts";
 import type { FaultKind } from "./fault-kinds.ts";
 import type { FaultList, TakenFault } from "./fault-list.ts";

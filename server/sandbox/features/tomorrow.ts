@@ -8,7 +8,7 @@ import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
 import { sendProblem } from "../../http/send-response.ts";
 import type { Store } from "../../storage/open-store.ts";
 import type { Attempt } from "../../storage/webhooks/claim-deliveries.ts";
-import type { AttemptsOf } from "../../webhooks/attempt.ts";
+import type { AttemptsOf } from "../../webhooks/delivery-attempt.ts";
 import type { Changes } from "./change-stream.ts";
 import { TOMORROW_MERCHANT } from "./fixtures.ts";
 import type { LaterApi } from "./later-version-messages.ts";

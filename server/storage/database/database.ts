@@ -11,7 +11,7 @@ import {
   toPreparedPool,
 } from "./connection-pool.ts";
 import type { Db, Tables } from "./db-types.ts";
-import { openEmbedded, watchFolder } from "./embedded.ts";
+import { openEmbedded, watchFolder } from "./embedded-postgres.ts";
 import { type Connection, listenOnPostgres } from "./listen-notify.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrations.ts";
 import { explainStartError } from "./start-error.ts";

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Contract } from "../../../openapi/document/read-contract.ts";
-import { send } from "../../../server/webhooks/send.ts";
+import { send } from "../../../server/webhooks/send-request.ts";
 import { signDelivery } from "../../../server/webhooks/sign-delivery.ts";
 import { CheckFailure, createRedactor, type Exchange, type Sent } from "../../reporting/exchange.ts";
 import { CannotRun } from "../../reporting/option-readers.ts";

@@ -6,7 +6,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { verifyWebhook } from "../../../client/src/webhooks.ts";
 import { createIssuerKeys } from "../../../server/auth/issuer-keys.ts";
 import { createLogger } from "../../../server/observability/logger.ts";
-import { send } from "../../../server/webhooks/send.ts";
+import { send } from "../../../server/webhooks/send-request.ts";
 import {
   createMerchant,
   createPayment,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type SendOptions, send } from "../../../../server/webhooks/send.ts";
+import { type SendOptions, send } from "../../../../server/webhooks/send-request.ts";
 import type { TargetPolicy } from "../../../../server/webhooks/target-policy.ts";
 import { resolverOf } from "../../../helpers/network/nameserver.ts";
 import { respondWith, startRawReceiver, startReceiver } from "../../../helpers/receiver.ts";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createConnections } from "../../../../server/webhooks/connections.ts";
-import { type SendOptions, type SendResult, send } from "../../../../server/webhooks/send.ts";
+import { createConnections } from "../../../../server/webhooks/receiver-connections.ts";
+import { type SendOptions, type SendResult, send } from "../../../../server/webhooks/send-request.ts";
 import { resolverOf } from "../../../helpers/network/nameserver.ts";
 import { respondWith, startRawReceiver, startReceiver } from "../../../helpers/receiver.ts";
 

@@ -2,7 +2,7 @@ import { toOutcome } from "../domain/delivery-outcome.ts";
 import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
 import type { AttemptResult } from "../storage/webhooks/record-attempts.ts";
 import type { NameResolver } from "./dns-resolver.ts";
-import { failed, type SendOptions, type SendResult, send, type WebhookRequest } from "./send.ts";
+import { failed, type SendOptions, type SendResult, send, type WebhookRequest } from "./send-request.ts";
 import { type SigningSecret, toDeliveryHeaders } from "./sign-delivery.ts";
 
 export type AttemptOptions = Omit<SendOptions, "resolve"> & {

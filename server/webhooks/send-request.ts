@@ -1,8 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { errors } from "undici";
-import { type Connections, type ConnectOptions, createClient, type ReceiverClient } from "./connections.ts";
 import { UnresolvedNameError } from "./dns-resolver.ts";
 import { ProxyError } from "./proxy-tunnel.ts";
+import {
+  type Connections,
+  type ConnectOptions,
+  createClient,
+  type ReceiverClient,
+} from "./receiver-connections.ts";
 import { ForbiddenAddressError, findTargetError } from "./target-policy.ts";
 
 export type WebhookRequest = {

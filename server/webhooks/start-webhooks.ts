@@ -8,12 +8,12 @@ import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
 import { DELIVERIES_CHANNEL } from "../storage/webhooks/event-fan-out.ts";
 import type { AttemptResult } from "../storage/webhooks/record-attempts.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
-import type { AttemptsOf } from "./attempt.ts";
-import { Dispatcher } from "./dispatcher.ts";
+import type { AttemptsOf } from "./delivery-attempt.ts";
+import { Dispatcher } from "./delivery-dispatcher.ts";
+import { Worker } from "./delivery-worker.ts";
 import { createResolver } from "./dns-resolver.ts";
-import { describeFailure } from "./send.ts";
+import { describeFailure } from "./send-request.ts";
 import { type TargetPolicy, vetHost } from "./target-policy.ts";
-import { Worker } from "./worker.ts";
 
 /** Settings that tests and operators may change. Times in milliseconds of real time. */
 export type WebhookSettings = {

@@ -6,8 +6,8 @@ import type { Store } from "../storage/open-store.ts";
 import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
 import type { AttemptResult } from "../storage/webhooks/record-attempts.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
-import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
-import { createConnections } from "./connections.ts";
+import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./delivery-attempt.ts";
+import { createConnections } from "./receiver-connections.ts";
 import { readSecrets } from "./sign-delivery.ts";
 
 export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secretKeys"> & {

@@ -12,7 +12,7 @@ import type { DomainClock } from "../domain/domain-time.ts";
 import type { Store } from "../storage/open-store.ts";
 import type { Shares, Waiting } from "../storage/webhooks/claim-deliveries.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
-import type { Worker } from "./worker.ts";
+import type { Worker } from "./delivery-worker.ts";
 
 type DispatcherParts = {
   readonly store: Pick<Store, "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares">;
