@@ -11,30 +11,6 @@ import { type HeadCheck, type RequestHead, readWholeRequest } from "./request-he
 import { readSecurityHeaders } from "./security-headers.ts";
 import { problemMediaType } from "./send-response.ts";
 
-export type OverloadOptions = {
-  /** The document of the operations that are refused. */
-  document: ContractDocument;
-  concurrency: Pick<ConcurrencyLimit, "enter" | "refusalOf">;
-  isDraining: () => boolean;
-  /** The checks that come before the refusal of excess requests. */
-  headChecks: readonly HeadCheck[];
-  observe: (outcome: RequestOutcome) => void;
-  /** Called with the reason of each refusal. */
-  onRefused: (reason: Refusal) => void;
-  logger: Logger;
-};
-
-/** Longer than the minute that balancers usually keep a connection: if the server closed it first, a request could get lost. */
-export const KEEP_ALIVE_MS = 65_000;
-
-const LOG_EVERY_MS = 1_000;
-
-/**
- * How long a merchant with too many requests, under way or in a second, waits for each refusal. Callers who repeat at once, whatever Retry-After
- * says, would otherwise take the processor from other merchants.
- */
-export const PAUSE_MS = 200;
-
 /**
  * Refuses excess requests before the app gets them. In the app, a refusal would take most of the time of a refund, so a server
  * under four times its load would spend more time on refusals than on refunds. Requests that another check would refuse first, or
@@ -95,6 +71,30 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   };
   return Object.assign(listener, { respond });
 }
+
+export type OverloadOptions = {
+  /** The document of the operations that are refused. */
+  document: ContractDocument;
+  concurrency: Pick<ConcurrencyLimit, "enter" | "refusalOf">;
+  isDraining: () => boolean;
+  /** The checks that come before the refusal of excess requests. */
+  headChecks: readonly HeadCheck[];
+  observe: (outcome: RequestOutcome) => void;
+  /** Called with the reason of each refusal. */
+  onRefused: (reason: Refusal) => void;
+  logger: Logger;
+};
+
+/** Longer than the minute that balancers usually keep a connection: if the server closed it first, a request could get lost. */
+export const KEEP_ALIVE_MS = 65_000;
+
+const LOG_EVERY_MS = 1_000;
+
+/**
+ * How long a merchant with too many requests, under way or in a second, waits for each refusal. Callers who repeat at once, whatever Retry-After
+ * says, would otherwise take the processor from other merchants.
+ */
+export const PAUSE_MS = 200;
 
 /** An app, with what may respond to a call before Node makes a request of it. */
 export type App = RequestListener & { readonly respond?: RespondToBytes };

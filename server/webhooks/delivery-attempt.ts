@@ -5,32 +5,6 @@ import type { NameResolver } from "./dns-resolver.ts";
 import { failed, type SendOptions, type SendResult, send, type WebhookRequest } from "./send-request.ts";
 import { type SigningSecret, toDeliveryHeaders } from "./sign-delivery.ts";
 
-export type AttemptOptions = Omit<SendOptions, "resolve"> & {
-  readonly resolver: Pick<NameResolver, "resolve">;
-  /** The secrets that sign the delivery; undefined when they can't be read. */
-  readonly secretKeys: readonly SigningSecret[] | undefined;
-  /** Real time. */
-  readonly realNow: () => Date;
-  /** From 0 up to 1. */
-  readonly random: () => number;
-};
-
-export type MadeAttempt = AttemptResult & Pick<SendResult, "timedOut">;
-
-export type ToRequest = (
-  attempt: Attempt,
-  at: Date,
-  secretKeys: readonly SigningSecret[],
-) => Pick<WebhookRequest, "headers" | "body">;
-
-/** Makes attempts instead of `makeAttempt`, as a sandbox does. */
-export type AttemptsOf = {
-  makeAttempt(attempt: Attempt, options: AttemptOptions): Promise<MadeAttempt>;
-};
-
-/** HTTP defines no larger status; such a response counts as one without a status. */
-const MAX_STATUS = 599;
-
 /** Signs and sends a delivery once, and decides what follows (D22, D23). Never rejects. */
 export async function makeAttempt(
   attempt: Attempt,
@@ -58,6 +32,32 @@ export async function makeAttempt(
     }),
   };
 }
+
+export type AttemptOptions = Omit<SendOptions, "resolve"> & {
+  readonly resolver: Pick<NameResolver, "resolve">;
+  /** The secrets that sign the delivery; undefined when they can't be read. */
+  readonly secretKeys: readonly SigningSecret[] | undefined;
+  /** Real time. */
+  readonly realNow: () => Date;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+};
+
+export type MadeAttempt = AttemptResult & Pick<SendResult, "timedOut">;
+
+export type ToRequest = (
+  attempt: Attempt,
+  at: Date,
+  secretKeys: readonly SigningSecret[],
+) => Pick<WebhookRequest, "headers" | "body">;
+
+/** Makes attempts instead of `makeAttempt`, as a sandbox does. */
+export type AttemptsOf = {
+  makeAttempt(attempt: Attempt, options: AttemptOptions): Promise<MadeAttempt>;
+};
+
+/** HTTP defines no larger status; such a response counts as one without a status. */
+const MAX_STATUS = 599;
 
 export const toSignedRequest: ToRequest = (attempt, at, secretKeys) => ({
   headers: toDeliveryHeaders(attempt, at, secretKeys),

@@ -14,26 +14,6 @@ import type { Shares, Waiting } from "../storage/webhooks/claim-deliveries.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import type { Worker } from "./delivery-worker.ts";
 
-type DispatcherParts = {
-  readonly store: Pick<Store, "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares">;
-  readonly clock: DomainClock;
-  readonly worker: Pick<Worker, "accepted" | "begin" | "room" | "roomOf" | "underWay">;
-  readonly limits: Limits;
-  readonly leaseMs: number;
-  /** From 0 up to 1. */
-  readonly random: () => number;
-  readonly logger: Logger;
-};
-
-/** The longest pause between two runs that `wake` starts, in milliseconds. Calls of `wake` within it share a run. */
-const MAX_PAUSE_MS = 100;
-
-/** After this many wakes there is no pause. A smaller number would make the embedded store claim too often. */
-const WAKES_WITHOUT_PAUSE = 32;
-
-/** Subscriptions that one statement examines: it takes milliseconds, in which the embedded store does nothing else. */
-const PAGE_SIZE = 200;
-
 /** Claims due deliveries, as many as the limits allow and this process has room for, and begins their attempts. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
@@ -221,6 +201,26 @@ export class Dispatcher {
     }
   }
 }
+
+type DispatcherParts = {
+  readonly store: Pick<Store, "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares">;
+  readonly clock: DomainClock;
+  readonly worker: Pick<Worker, "accepted" | "begin" | "room" | "roomOf" | "underWay">;
+  readonly limits: Limits;
+  readonly leaseMs: number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly logger: Logger;
+};
+
+/** The longest pause between two runs that `wake` starts, in milliseconds. Calls of `wake` within it share a run. */
+const MAX_PAUSE_MS = 100;
+
+/** After this many wakes there is no pause. A smaller number would make the embedded store claim too often. */
+const WAKES_WITHOUT_PAUSE = 32;
+
+/** Subscriptions that one statement examines: it takes milliseconds, in which the embedded store does nothing else. */
+const PAGE_SIZE = 200;
 
 function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
   const drawn = items.map((item) => ({ item, number: random() }));

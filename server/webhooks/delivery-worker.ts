@@ -10,35 +10,6 @@ import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } f
 import { createConnections } from "./receiver-connections.ts";
 import { readSecrets } from "./sign-delivery.ts";
 
-export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secretKeys"> & {
-  readonly encryptionKeys: EncryptionKeys;
-  readonly store: Pick<Store, "recordAttempt" | "recordPace" | "releaseClaim">;
-  readonly logger: Logger;
-  /** At most this many attempts of a merchant begin in a turn of the event loop, so that incoming calls aren't delayed. */
-  readonly attemptsPerTurn: number;
-  /** Called after each attempt whose result was recorded. */
-  readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
-  /** Makes attempts instead of the usual ones, as a sandbox does. */
-  readonly attempts?: AttemptsOf | undefined;
-  /** Called when a receiver has accepted a delivery, before the result is recorded. */
-  readonly onAccepted: (merchant: string) => void;
-  /** Called when an attempt is over and recorded, so that there is room for another; `accepted`: `onAccepted` was called before. */
-  readonly onRoom: (merchant: string, accepted: boolean) => void;
-};
-
-export type UnderWay = ShareHolder & {
-  /** When each of them was begun, the first one first, on the clock of `performance.now()`. */
-  readonly begunAt: readonly number[];
-};
-
-type SecretKeys = ReturnType<typeof readSecrets>;
-
-/** The most attempts in progress in one process, whatever the limits allow. */
-const MAX_ATTEMPTS = 512;
-
-/** A merchant whose attempts fail this often in a second gets no more until the next: each failure costs others processor time. */
-const FAILURES_PER_SECOND = 50;
-
 /** Makes the attempts of claimed deliveries in this process, and records their results. */
 export class Worker {
   readonly #parts: WorkerParts;
@@ -202,6 +173,35 @@ export class Worker {
     await this.#parts.store.recordPace({ merchant, subscriptionKey, pace });
   }
 }
+
+export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secretKeys"> & {
+  readonly encryptionKeys: EncryptionKeys;
+  readonly store: Pick<Store, "recordAttempt" | "recordPace" | "releaseClaim">;
+  readonly logger: Logger;
+  /** At most this many attempts of a merchant begin in a turn of the event loop, so that incoming calls aren't delayed. */
+  readonly attemptsPerTurn: number;
+  /** Called after each attempt whose result was recorded. */
+  readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
+  /** Makes attempts instead of the usual ones, as a sandbox does. */
+  readonly attempts?: AttemptsOf | undefined;
+  /** Called when a receiver has accepted a delivery, before the result is recorded. */
+  readonly onAccepted: (merchant: string) => void;
+  /** Called when an attempt is over and recorded, so that there is room for another; `accepted`: `onAccepted` was called before. */
+  readonly onRoom: (merchant: string, accepted: boolean) => void;
+};
+
+export type UnderWay = ShareHolder & {
+  /** When each of them was begun, the first one first, on the clock of `performance.now()`. */
+  readonly begunAt: readonly number[];
+};
+
+type SecretKeys = ReturnType<typeof readSecrets>;
+
+/** The most attempts in progress in one process, whatever the limits allow. */
+const MAX_ATTEMPTS = 512;
+
+/** A merchant whose attempts fail this often in a second gets no more until the next: each failure costs others processor time. */
+const FAILURES_PER_SECOND = 50;
 
 /** Only the host of the address: the rest may contain secrets. */
 function toLogged(attempt: Attempt, result: AttemptResult) {

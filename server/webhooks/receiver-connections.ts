@@ -4,6 +4,47 @@ import { createTunnelConnector } from "./proxy-tunnel.ts";
 import { readResponseHeads } from "./response-head-filter.ts";
 import { createVettedLookup, type Resolve, type TargetPolicy, vetHost } from "./target-policy.ts";
 
+/** Keeps idle connections to receivers, by origin, for later deliveries. */
+export function createConnections(): Connections {
+  const idle = new Map<string, ReceiverClient[]>();
+  const deliveries = new WeakMap<Client, number>();
+
+  return {
+    take(url) {
+      const clients = idle.get(url);
+      const client = clients?.pop();
+      if (clients?.length === 0) idle.delete(url);
+      client?.expectHead();
+      return client;
+    },
+    keep(url, client) {
+      const used = (deliveries.get(client) ?? 0) + 1;
+      deliveries.set(client, used);
+      if (used >= MAX_DELIVERIES || client.destroyed) {
+        client.destroy().catch(() => {});
+        return;
+      }
+      const clients = idle.get(url) ?? [];
+      clients.push(client);
+      idle.set(url, clients);
+      if (used > 1) return;
+      client.on("disconnect", () => {
+        // If the receiver closes the connection just after it was taken, it connects again for its delivery.
+        const others = idle.get(url) ?? [];
+        if (!others.includes(client)) return;
+        others.splice(others.indexOf(client), 1);
+        if (others.length === 0) idle.delete(url);
+        client.destroy().catch(() => {});
+      });
+    },
+    async close() {
+      const clients = [...idle.values()].flat();
+      idle.clear();
+      await Promise.all(clients.map((client) => client.destroy()));
+    },
+  };
+}
+
 export type ConnectOptions = {
   readonly policy: TargetPolicy;
   readonly resolve: Resolve;
@@ -61,44 +102,4 @@ export function createClient(
     connect: heads.connect,
   });
   return Object.assign(client, { url, expectHead: heads.expectHead, endHead: heads.endHead });
-}
-
-export function createConnections(): Connections {
-  const idle = new Map<string, ReceiverClient[]>();
-  const deliveries = new WeakMap<Client, number>();
-
-  return {
-    take(url) {
-      const clients = idle.get(url);
-      const client = clients?.pop();
-      if (clients?.length === 0) idle.delete(url);
-      client?.expectHead();
-      return client;
-    },
-    keep(url, client) {
-      const used = (deliveries.get(client) ?? 0) + 1;
-      deliveries.set(client, used);
-      if (used >= MAX_DELIVERIES || client.destroyed) {
-        client.destroy().catch(() => {});
-        return;
-      }
-      const clients = idle.get(url) ?? [];
-      clients.push(client);
-      idle.set(url, clients);
-      if (used > 1) return;
-      client.on("disconnect", () => {
-        // If the receiver closes the connection just after it was taken, it connects again for its delivery.
-        const others = idle.get(url) ?? [];
-        if (!others.includes(client)) return;
-        others.splice(others.indexOf(client), 1);
-        if (others.length === 0) idle.delete(url);
-        client.destroy().catch(() => {});
-      });
-    },
-    async close() {
-      const clients = [...idle.values()].flat();
-      idle.clear();
-      await Promise.all(clients.map((client) => client.destroy()));
-    },
-  };
 }

@@ -10,37 +10,6 @@ import {
 } from "./receiver-connections.ts";
 import { ForbiddenAddressError, findTargetError } from "./target-policy.ts";
 
-export type WebhookRequest = {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
-
-export type SendOptions = ConnectOptions & {
-  /** Milliseconds for the whole attempt: connection, head, and the part of the body that is read (D23). */
-  readonly timeoutMs: number;
-  /** Where connections are kept between deliveries; without it each delivery has one of its own. */
-  readonly connections?: Connections;
-  /** Ends the attempt before its timeout. */
-  readonly signal: AbortSignal;
-};
-
-/** The receiver's response, or why there is none. */
-export type SendResult = {
-  /** Null when there was no response. */
-  readonly status: number | null;
-  /** Null only for success, which is a 2xx. */
-  readonly error: string | null;
-  readonly retryAfter: string | undefined;
-  /** The first 1,024 bytes of the response's body; null when there was no response. */
-  readonly bodyStart: string | null;
-  /** Whether the receiver, or the nameserver of its host, was silent until a timeout. */
-  readonly timedOut: boolean;
-};
-
-const BODY_KEPT_BYTES = 1_024;
-const BODY_READ_BYTES = 64 * 1_024;
-
 /**
  * Sends one request over a connection that nothing else uses meanwhile: no redirects, no proxies but the configured one, the form
  * of the target checked again for each connection (D24). Never rejects.
@@ -88,6 +57,37 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
     signal.removeEventListener("abort", end);
   }
 }
+
+export type WebhookRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type SendOptions = ConnectOptions & {
+  /** Milliseconds for the whole attempt: connection, head, and the part of the body that is read (D23). */
+  readonly timeoutMs: number;
+  /** Where connections are kept between deliveries; without it each delivery has one of its own. */
+  readonly connections?: Connections;
+  /** Ends the attempt before its timeout. */
+  readonly signal: AbortSignal;
+};
+
+/** The receiver's response, or why there is none. */
+export type SendResult = {
+  /** Null when there was no response. */
+  readonly status: number | null;
+  /** Null only for success, which is a 2xx. */
+  readonly error: string | null;
+  readonly retryAfter: string | undefined;
+  /** The first 1,024 bytes of the response's body; null when there was no response. */
+  readonly bodyStart: string | null;
+  /** Whether the receiver, or the nameserver of its host, was silent until a timeout. */
+  readonly timedOut: boolean;
+};
+
+const BODY_KEPT_BYTES = 1_024;
+const BODY_READ_BYTES = 64 * 1_024;
 
 /**
  * Sends a request, and reads the head of its response and the beginning of its body: what follows, however slowly, does not change

@@ -3,6 +3,15 @@ import type { TraceContext } from "../domain/trace-context.ts";
 import type { Attempt } from "../storage/webhooks/claim-deliveries.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secret-encryption.ts";
 
+/** The headers of an attempt at this time; for a past attempt, those that were sent. */
+export function toDeliveryHeaders(
+  { webhookId, payload, trace }: DeliveryToSign,
+  at: Date,
+  secretKeys: readonly SigningSecret[],
+): DeliveryHeaders {
+  return { ...signDelivery(secretKeys, { webhookId, at, body: payload }), ...trace };
+}
+
 /** The delivery, as far as the headers of its attempts depend on it. */
 export type DeliveryToSign = Pick<Attempt, "webhookId" | "payload" | "trace">;
 
@@ -25,15 +34,6 @@ export async function readSecrets(
 ): Promise<readonly KeyObject[] | undefined> {
   const keys = secretCiphertexts.map((secret) => encryptionKeys.decrypt(merchant, secret).then(toKeyObject));
   return Promise.all(keys).catch(() => undefined);
-}
-
-/** The headers of an attempt at this time; for a past attempt, those that were sent. */
-export function toDeliveryHeaders(
-  { webhookId, payload, trace }: DeliveryToSign,
-  at: Date,
-  secretKeys: readonly SigningSecret[],
-): DeliveryHeaders {
-  return { ...signDelivery(secretKeys, { webhookId, at, body: payload }), ...trace };
 }
 
 const PREFIX = "whsec_";

@@ -15,58 +15,6 @@ import { createResolver } from "./dns-resolver.ts";
 import { describeFailure } from "./send-request.ts";
 import { type TargetPolicy, vetHost } from "./target-policy.ts";
 
-/** Settings that tests and operators may change. Times in milliseconds of real time. */
-export type WebhookSettings = {
-  /** How long an attempt has before another server may take its delivery; more than `timeoutMs`. */
-  readonly leaseMs: number;
-  readonly timeoutMs: number;
-  /** How long attempts under way may take when the server stops. */
-  readonly drainMs: number;
-  readonly limits: Limits;
-  /** Nameservers for the names of receivers, as `address:port`; those of the system when undefined. */
-  readonly nameservers: readonly string[] | undefined;
-  /** The proxy through which deliveries go, by CONNECT; they go directly when undefined. */
-  readonly proxy: URL | undefined;
-  /** The certificates that deliveries trust, and the one that they show; the usual authorities, and none, when undefined. */
-  readonly secureContext: SecureContext | undefined;
-  /** From 0 up to 1. */
-  readonly random: () => number;
-};
-
-const DEFAULTS: WebhookSettings = {
-  leaseMs: 30_000,
-  timeoutMs: 15_000,
-  drainMs: 7_000,
-  limits: { total: 256, unproven: 128, perMerchant: 64, perSubscription: 16 },
-  nameservers: undefined,
-  proxy: undefined,
-  secureContext: undefined,
-  random: Math.random,
-};
-
-export type WebhookParts = {
-  readonly database: Pick<Database, "embedded">;
-  readonly store: Store;
-  readonly clock: DomainClock;
-  readonly encryptionKeys: EncryptionKeys;
-  readonly policy: TargetPolicy;
-  readonly logger: Logger;
-  /** Called after each attempt whose result was recorded. */
-  readonly onAttempt?: ((result: AttemptResult, attempt: Attempt) => void) | undefined;
-  /** Makes attempts instead of the usual ones, as a sandbox does. */
-  readonly attempts?: AttemptsOf | undefined;
-  readonly settings?: Partial<WebhookSettings> | undefined;
-};
-
-export type Webhooks = {
-  /** Claims what is due now; resolves when its attempts have begun, without waiting for receivers. */
-  dispatch(): Promise<void>;
-  /** Why nothing can be delivered to a URL now, by the addresses of its host; undefined when they allow it. */
-  findObstacle(url: string, merchant: string): Promise<string | undefined>;
-  /** Waits for the attempts under way, gives back the claims whose attempts have not begun, and closes every part. */
-  stop(): Promise<void>;
-};
-
 /**
  * Sends the deliveries of the store, until stopped. The rows of the deliveries are the queue: the dispatcher of each server
  * claims as many as its worker has room for, under a lease, and the worker sends them and records the results.
@@ -126,3 +74,55 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     },
   };
 }
+
+/** Settings that tests and operators may change. Times in milliseconds of real time. */
+export type WebhookSettings = {
+  /** How long an attempt has before another server may take its delivery; more than `timeoutMs`. */
+  readonly leaseMs: number;
+  readonly timeoutMs: number;
+  /** How long attempts under way may take when the server stops. */
+  readonly drainMs: number;
+  readonly limits: Limits;
+  /** Nameservers for the names of receivers, as `address:port`; those of the system when undefined. */
+  readonly nameservers: readonly string[] | undefined;
+  /** The proxy through which deliveries go, by CONNECT; they go directly when undefined. */
+  readonly proxy: URL | undefined;
+  /** The certificates that deliveries trust, and the one that they show; the usual authorities, and none, when undefined. */
+  readonly secureContext: SecureContext | undefined;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+};
+
+const DEFAULTS: WebhookSettings = {
+  leaseMs: 30_000,
+  timeoutMs: 15_000,
+  drainMs: 7_000,
+  limits: { total: 256, unproven: 128, perMerchant: 64, perSubscription: 16 },
+  nameservers: undefined,
+  proxy: undefined,
+  secureContext: undefined,
+  random: Math.random,
+};
+
+export type WebhookParts = {
+  readonly database: Pick<Database, "embedded">;
+  readonly store: Store;
+  readonly clock: DomainClock;
+  readonly encryptionKeys: EncryptionKeys;
+  readonly policy: TargetPolicy;
+  readonly logger: Logger;
+  /** Called after each attempt whose result was recorded. */
+  readonly onAttempt?: ((result: AttemptResult, attempt: Attempt) => void) | undefined;
+  /** Makes attempts instead of the usual ones, as a sandbox does. */
+  readonly attempts?: AttemptsOf | undefined;
+  readonly settings?: Partial<WebhookSettings> | undefined;
+};
+
+export type Webhooks = {
+  /** Claims what is due now; resolves when its attempts have begun, without waiting for receivers. */
+  dispatch(): Promise<void>;
+  /** Why nothing can be delivered to a URL now, by the addresses of its host; undefined when they allow it. */
+  findObstacle(url: string, merchant: string): Promise<string | undefined>;
+  /** Waits for the attempts under way, gives back the claims whose attempts have not begun, and closes every part. */
+  stop(): Promise<void>;
+};

@@ -17,6 +17,25 @@ import { type Migrations, migrateBesideOthers, migrateToLatest } from "./migrati
 import { explainStartError } from "./start-error.ts";
 import { createWriteCheck } from "./write-check.ts";
 
+/**
+ * Opens the database and brings its tables to the latest form.
+ *
+ * @throws DataDirError when the folder of the embedded store can't be used
+ * @throws StoreStartError when it is damaged, of another release, or refuses this server
+ * @throws ConfigError when a pooler before PostgreSQL takes connections away between transactions
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { databaseUrl } = options;
+  try {
+    if (databaseUrl === undefined) return await openPGlite(options);
+    const findPassword = options.readDatabaseUrls && findPasswordIn(options.readDatabaseUrls);
+    const size = await migratePostgres(databaseUrl, { findPassword, ...options });
+    return openPostgres(databaseUrl, { findPassword, ...options }, size);
+  } catch (error) {
+    throw explainStartError(error);
+  }
+}
+
 /** How the connections of a pool are used; `waiting`: requests for one. */
 export type PoolUsage = { readonly inUse: number; readonly idle: number; readonly waiting: number };
 
@@ -87,25 +106,6 @@ export type DatabaseOptions = {
 
 /** With what finds the password of its pools. */
 type OpenOptions = DatabaseOptions & { readonly findPassword?: FindPassword | undefined };
-
-/**
- * Opens the database and brings its tables to the latest form.
- *
- * @throws DataDirError when the folder of the embedded store can't be used
- * @throws StoreStartError when it is damaged, of another release, or refuses this server
- * @throws ConfigError when a pooler before PostgreSQL takes connections away between transactions
- */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { databaseUrl } = options;
-  try {
-    if (databaseUrl === undefined) return await openPGlite(options);
-    const findPassword = options.readDatabaseUrls && findPasswordIn(options.readDatabaseUrls);
-    const size = await migratePostgres(databaseUrl, { findPassword, ...options });
-    return openPostgres(databaseUrl, { findPassword, ...options }, size);
-  } catch (error) {
-    throw explainStartError(error);
-  }
-}
 
 /** Opens one connection to a PostgreSQL database as it is: nothing is migrated, and there may be no tables. */
 export function openUnmigrated(

@@ -15,11 +15,6 @@ import { DataDirError, lockDataDir, unusable } from "./data-folder-lock.ts";
 import type { Db } from "./db-types.ts";
 import { StoreStartError } from "./start-error.ts";
 
-export const CLUSTER_FOLDER = "postgres";
-
-/** The messages of Node, PostgreSQL and its WebAssembly runtime for a full disk. */
-const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
-
 /**
  * Opens the embedded PostgreSQL of a data folder for this process alone, or a new one in memory.
  * @returns the store, and the function that unlocks the folder, to be called after the store is closed
@@ -36,6 +31,11 @@ export async function openEmbedded(dataDir: string): Promise<{ pglite: Embedded;
     throw NO_SPACE.test(inspect(error)) ? unusable(dataDir, "no space left on its disk") : error;
   }
 }
+
+export const CLUSTER_FOLDER = "postgres";
+
+/** The messages of Node, PostgreSQL and its WebAssembly runtime for a full disk. */
+const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
 
 /** Creates a folder with its parents. Node's `recursive` never ends on a system that reports every parent as missing. */
 async function makeFolder(folder: string): Promise<void> {
