@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ROOT } from "../shared/root.ts";
 
 const SOURCES = [
@@ -22,17 +23,19 @@ if (!existsSync(folder)) {
   const { buildSandbox } = await import("./build-sandbox.ts");
   await buildSandbox(folder);
 }
+const program = join(folder, "cli.js");
+process.env.NODE_COMPILE_CACHE ||= join(ROOT, ".cache/compile");
+process.env.DATA_DIR ||= ".data";
 const { env, execPath, execArgv, argv } = process;
 /*
  * In place of this process, so that the memory that building needs is free again. Threads compile PostgreSQL's WebAssembly; of what they
- * free, glibc keeps some 80 MB, unless it is told before a process starts how much to keep.
+ * free, glibc keeps some 80 MB, unless it is told before a process starts how much to keep. Windows has neither.
  */
-process.execve?.(execPath, [execPath, ...execArgv, join(folder, "cli.js"), ...argv.slice(2)], {
+process.execve?.(execPath, [execPath, ...execArgv, program, ...argv.slice(2)], {
   MALLOC_TRIM_THRESHOLD_: "131072",
   ...env,
-  NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE || join(ROOT, ".cache/compile"),
-  DATA_DIR: env.DATA_DIR || ".data",
 });
+await import(pathToFileURL(program).href);
 
 function fingerprint(): string {
   const hash = createHash("sha256").update(process.version);
