@@ -91,9 +91,10 @@ const { textsOfLength, listsOfLength, stepsBeyond } = values;
 /** Keywords that limit nothing, and only inform. */
 const INFORMING = [
   ...["title", "description", "example", "examples", "externalDocs", "$comment", "default", "discriminator"],
-  ...["x-source", "x-enum-source", "x-open", "x-unbounded", "x-wording", "x-pattern-message", "x-retry"],
-  ...["x-transitions", "x-waiting-period", "x-event-categories"],
+  ...["x-source", "x-enum-source", "x-open", "x-unbounded", "x-wording", "x-pattern-message"],
+  ...["x-retry", "x-transitions", "x-waiting-period", "x-event-categories"],
 ];
+
 const SAY_IT = "say the same in the description as well";
 
 /**
@@ -240,6 +241,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   then: { limits: "object", holds: "condition", newIn31: true },
   else: { limits: "object", holds: "condition", newIn31: true },
   not: { limits: "any", holds: "condition", remedy: "say what is allowed" },
+
   anyOf: { remedy: "use `oneOf` with a `discriminator`", holds: "branches" },
   allOf: { holds: "branches" },
   multipleOf: {},
@@ -250,6 +252,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   patternProperties: { remedy: "name the properties", holds: "properties" },
   dependentSchemas: { remedy: SAY_IT },
   unevaluatedProperties: { limits: "object", idle: true, remedy: "say `additionalProperties`" },
+
   ...Object.fromEntries(INFORMING.map((name) => [name, { limits: "nothing" }])),
   deprecated: { limits: "nothing", idle: false },
   "x-portability": { limits: "nothing", newIn31: true },

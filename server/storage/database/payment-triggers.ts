@@ -223,12 +223,12 @@ const PAYMENT_TRIGGERS = [
   "payments_sum",
 ] as const;
 
-/** The triggers of payments that are missing, or do not run in every session, because somebody has switched them off. */
+/** The triggers of payments that are missing, or that somebody has switched off. */
 export async function findMissingTriggers(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from unnest(${PAYMENT_TRIGGERS}::text[]) as name
     where not exists (
-      select from pg_trigger where tgrelid = 'payments'::regclass and tgname = name and tgenabled = 'A')
+      select from pg_trigger where tgrelid = 'payments'::regclass and tgname = name and tgenabled in ('O', 'A'))
     order by name`.execute(db);
   return rows.map(({ name }) => name);
 }
