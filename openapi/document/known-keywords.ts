@@ -15,8 +15,6 @@ export type Keyword = {
   readonly hint?: (value: unknown, schema: Node) => string;
   /** Values of the keyword that differ by a small mistake: for `maxLength: 3`, 2 and 4. */
   readonly mistaken?: (value: unknown, schema: Node) => unknown[];
-  /** Another keyword that looks alike, and its value: for `exclusiveMinimum: 0`, `minimum: 0`. */
-  readonly confused?: (value: unknown) => Node;
   /** The parts of its value: `items` holds a schema, `oneOf` branches. */
   readonly holds?:
     | "schema"
@@ -123,7 +121,6 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     mistaken: (value) => [`${value}X`],
     obeying: values.constantValue,
     breaking: values.nearMisses,
-    confused: (value) => ({ enum: [value, "OTHER"] }),
   },
   minLength: {
     limits: "text",
@@ -184,7 +181,6 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     breaking: stepsBeyond(0, -1),
     hint: (value) => `more than ${toWords(value)}`,
     remedy: "say `minimum`",
-    confused: (value) => ({ minimum: value }),
   },
   exclusiveMaximum: {
     limits: "number",
@@ -194,7 +190,6 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     breaking: stepsBeyond(0, 1),
     hint: (value) => `less than ${toWords(value)}`,
     remedy: "say `maximum`",
-    confused: (value) => ({ maximum: value }),
   },
   "x-fraction-digits": {
     limits: "number",

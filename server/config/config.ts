@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ConfigError, type Environment, oneOf, port, withSecretFiles } from "./environment.ts";
 import {
   readRetentionDays,
   readStoreSettings,
   refuseUnverifiedTls,
   type StoreSettings,
-} from "./store-settings.ts";
+} from "./database-and-retention.ts";
+import { ConfigError, type Environment, oneOf, port, withSecretFiles } from "./environment.ts";
 import { type EgressSettings, readEgress } from "./webhook-egress.ts";
 
 /**

@@ -1,13 +1,12 @@
-import type { Schemas } from "../contract/contract-document.ts";
 import type { Handler, RequestBody, ValidRequest } from "../contract/operation-types.ts";
 import { ProblemError, unavailable, type Violation } from "../contract/problem.ts";
 import { type DomainClock, toDomainTime } from "../domain/domain-time.ts";
-import { toRefundView } from "../domain/event-payloads.ts";
 import { createRefundId } from "../domain/ids.ts";
-import { fromCents, toCents } from "../domain/money.ts";
+import { toCents } from "../domain/money.ts";
 import { firstStatus, type Original } from "../domain/refund-rules.ts";
-import type { NewRefund, PaymentRecord, RefundRecord } from "../storage/payments/payment-record.ts";
+import type { NewRefund } from "../storage/payments/payment-record.ts";
 import type { RefundQueue } from "../storage/payments/refund-queue.ts";
+import { respondToUsedKey, toRefund } from "./idempotency.ts";
 
 /**
  * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have, 403 when money
@@ -49,9 +48,7 @@ export function issueRefund(
       }
 
       const existing = await store.findByRequestKey({ merchant, requestKey: body.requestKey }, timeLimit);
-      // The connection was lost after the commit; the repeated save then found the refund's own key used.
-      if (refund && existing?.paymentId === refund.paymentId) return { status: 201, body: toRefund(refund) };
-      if (existing) return { code: "DUPLICATE_REQUEST_KEY", existing: existingRecord(existing) };
+      if (existing) return respondToUsedKey(existing, refund);
       // The same response for a payment that does not exist and for another merchant's (D08).
       if (!refund) return { code: "PAYMENT_NOT_FOUND" };
       if (isHeld) return { code: "REFUNDS_HELD" };
@@ -85,24 +82,6 @@ function decide(
     caller,
     trace,
     now: at.now,
-  };
-}
-
-function toRefund({ paymentId, decision, clientReferenceId }: NewRefund): Schemas["Refund"] {
-  const failure = decision.paymentStatus === "TERMINAL_FAILED" ? decision : null;
-  return toRefundView({ paymentId, status: decision.paymentStatus, clientReferenceId, failure });
-}
-
-/** The record that holds the key, so that a caller can tell whether it is its own (D09). */
-export function existingRecord(record: PaymentRecord): Schemas["ExistingRecord"] {
-  return record.kind === "DEBIT" ? { paymentId: record.paymentId } : toExistingRefund(record);
-}
-
-function toExistingRefund(record: RefundRecord): Schemas["ExistingRecord"] {
-  return {
-    ...toRefundView(record),
-    originalPaymentId: record.originalPaymentId,
-    amount: { currency: "USD", value: fromCents(record.amountCents) },
   };
 }
 

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { addAbortSignal, type Readable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
-import type { CommandSettings } from "../config/store-settings.ts";
+import type { CommandSettings } from "../config/database-and-retention.ts";
 import { toDomainTime } from "../domain/domain-time.ts";
 import { readOffset } from "../storage/clock-offset.ts";
 import type { Database } from "../storage/database/database.ts";

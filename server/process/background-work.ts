@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/domain-time.ts";
@@ -11,6 +10,7 @@ import type { AttemptsOf } from "../webhooks/delivery-attempt.ts";
 import { startWebhooks, type WebhookSettings, type Webhooks } from "../webhooks/start-webhooks.ts";
 import type { TargetPolicy } from "../webhooks/target-policy.ts";
 import { startDueScan } from "./due-refunds-job.ts";
+import { startPayouts } from "./payouts-job.ts";
 import type { RestoreWatch } from "./restore-detection.ts";
 import { startRetention } from "./retention-job.ts";
 import type { RunningParts } from "./shutdown.ts";
@@ -43,25 +43,8 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
   // Beside the scan, so that neither waits for the other.
   const dispatching = repeat(webhooks.dispatch, { name: "dispatching", everyMs: DISPATCH_MS, logger, onRun });
   running.dispatching = dispatching;
-  const server = randomUUID();
-  let known = 0;
-  let publishedAtMs = performance.now();
-  const publish = async () => {
-    await restoreWatch?.check();
-    if (clock.isWrong()) return;
-    for (;;) {
-      const published = await store.publishPayouts({ server, known });
-      const last = published.lost === null ? published.last : 0;
-      if (published.lost !== null) await restoreWatch?.onLost(published.lost);
-      else if (last !== known) await restoreWatch?.onPublished(last);
-      if (last === known) break;
-      known = last; // the next statement tells the feed, which shows a payout only then
-      if (published.lost !== null) break;
-    }
-    publishedAtMs = performance.now();
-  };
-  const payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger, onRun });
-  running.payouts = { stop: () => payouts.stop().then(() => store.leaveFeed(server)) };
+  const payouts = startPayouts({ store, clock, restoreWatch, logger, onRun });
+  running.payouts = payouts;
   // Before it serves, so that the feed waits for it from the beginning, even beside another server.
   if (!database.embedded) await payouts.run().catch(() => {}); // the next run logs the error
   // PostgreSQL vacuums by itself.
@@ -79,9 +62,7 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
   });
   return {
     findObstacle: webhooks.findObstacle,
-    async checkFeed() {
-      if (performance.now() - publishedAtMs > FEED_LIMIT_MS) throw new Error("the payout feed stands still");
-    },
+    checkFeed: payouts.check,
     async runDue() {
       await dueScan.run();
       await dispatching.run();
@@ -107,11 +88,8 @@ type WorkParts = {
   webhooks: Partial<WebhookSettings>;
 };
 
-/** The time between two runs that look for due deliveries, and between two publications of payouts. */
-const [DISPATCH_MS, PAYOUTS_MS] = [1_000, 1_000];
-
-/** The payout feed stands still when no run of it has ended for this long, in milliseconds. */
-const FEED_LIMIT_MS = 10_000;
+/** The time between two runs that look for due deliveries. */
+const DISPATCH_MS = 1_000;
 
 /** The background work that requests can start. */
 export type BackgroundWork = Pick<Webhooks, "findObstacle"> & {

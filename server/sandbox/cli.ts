@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { InvalidArgumentError } from "@commander-js/extra-typings";
+import { IN_MEMORY } from "../config/database-and-retention.ts";
 import { type Environment, isPackaged } from "../config/environment.ts";
-import { IN_MEMORY } from "../config/store-settings.ts";
 import { defineServe, settingsOf } from "../process/command-line.ts";
 import { runServer, type Wrapper } from "../process/run-server.ts";
 import { defineDiff } from "./commands/diff-command.ts";

@@ -1,5 +1,5 @@
 import { readConfig } from "../config/config.ts";
-import { IN_MEMORY } from "../config/store-settings.ts";
+import { IN_MEMORY } from "../config/database-and-retention.ts";
 import { createLogger } from "../observability/logger.ts";
 import { startServer } from "../process/start-server.ts";
 import {

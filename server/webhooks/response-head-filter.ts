@@ -34,6 +34,7 @@ const MAX_INTERIM = 16;
 /** Changes the bytes between the socket and its readers, because a stream between them would cost more than a delivery. */
 function rewriteHeads(socket: Socket) {
   const push = socket.push.bind(socket);
+  // What has arrived of a head; undefined once it is passed on, and with it all that follows.
   let held: Buffer | undefined = Buffer.alloc(0);
   let [bytes, interim] = [0, 0];
   const refuse = () => {
@@ -61,7 +62,7 @@ function rewriteHeads(socket: Socket) {
       [bytes, interim] = [0, 0];
     },
     endHead() {
-      bytes = Number.NEGATIVE_INFINITY;
+      bytes = Number.NEGATIVE_INFINITY; // a body may have any size
     },
   };
 }

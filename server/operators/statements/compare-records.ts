@@ -7,8 +7,8 @@ import { isByHand } from "./audit-record.ts";
 import { firstIdAt } from "./role-rights.ts";
 
 /**
- * The differences among the records of a range, by one statement for each comparison: what a server writes meanwhile is seen whole
- * or not at all.
+ * For `admin check`: compares the database's own tables with each other (sums, histories, events, payouts), and returns what differs
+ * in a range of ids. Each comparison is one statement, so that it sees all or nothing of what a server writes meanwhile.
  * @param eventsSince older events may have been removed
  * @param plain whether the tables aren't distributed, so that they can be joined with those of the coordinator
  */

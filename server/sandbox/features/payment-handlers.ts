@@ -4,7 +4,7 @@ import { createPaymentId } from "../../domain/ids.ts";
 import { toCents } from "../../domain/money.ts";
 import { ORIGINAL_TRANSITIONS, type OriginalStatus } from "../../domain/refund-rules.ts";
 import { traceIdOf } from "../../domain/trace-context.ts";
-import { existingRecord } from "../../http/issue-refund.ts";
+import { existingRecord } from "../../http/idempotency.ts";
 import type { OriginalChange, TransitionResult } from "../../storage/payments/original-payments.ts";
 import type { PaymentKey, PaymentRecord } from "../../storage/payments/payment-record.ts";
 import { LONG_AGO_MS } from "./fixtures.ts";

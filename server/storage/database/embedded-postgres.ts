@@ -10,7 +10,7 @@ import { PGlite, parse, protocol, type Results, types } from "@electric-sql/pgli
 import { sql } from "kysely";
 import { unpackTar } from "modern-tar/fs";
 import pLimit from "p-limit";
-import { IN_MEMORY } from "../../config/store-settings.ts";
+import { IN_MEMORY } from "../../config/database-and-retention.ts";
 import { DataDirError, lockDataDir, unusable } from "./data-folder-lock.ts";
 import type { Db } from "./db-types.ts";
 import { StoreStartError } from "./start-error.ts";

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBy
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
+import { IN_MEMORY } from "../../config/database-and-retention.ts";
 import { ADMIN_COMMAND, ConfigError } from "../../config/environment.ts";
-import { IN_MEMORY } from "../../config/store-settings.ts";
 import type { Db } from "../database/db-types.ts";
 
 /**

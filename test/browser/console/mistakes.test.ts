@@ -18,7 +18,7 @@ test("a token that the sandbox does not know is called refused, not offline, unt
   expect(await page.getByText("Offline").count()).toBe(0);
   await page.getByLabel("Access token", { exact: true }).fill(merchant.token);
   await button(page, "Use this token").click();
-  await page.getByRole("heading", { name: "Create a restricted token" }).waitFor();
+  await page.getByRole("heading", { name: "Use another access token" }).waitFor();
   await page.getByText("Business day", { exact: true }).waitFor();
 });
 

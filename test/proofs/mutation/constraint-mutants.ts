@@ -1,9 +1,9 @@
 /** Mutants of constraints: the contract with one keyword removed or changed, such as maxLength 64 to 65. */
+import { mutate as mutatePattern } from "weapon-regex";
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { KEYWORDS } from "../../../openapi/document/known-keywords.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { type Mutant, mutant, put, remove } from "./mutant.ts";
-import { changedPatterns } from "./pattern-mutants.ts";
 
 type Maker = (constraint: Constraint) => Mutant[];
 
@@ -13,9 +13,9 @@ export function mutantsOfConstraints(constraints: readonly Constraint[]): Mutant
   return [...rules.values()].flatMap((rule) => (OUTSIDE_SCHEMAS[rule.keyword] ?? ofKeyword)(rule));
 }
 
-/** The keyword removed, its value changed as `mistaken` says, and the keyword replaced as `confused` says. */
+/** The keyword removed, and its value changed as `mistaken` says. */
 const ofKeyword: Maker = ({ pointer, keyword, value, holder }) => {
-  const { mistaken, confused, holds } = KEYWORDS[keyword] ?? {};
+  const { mistaken, holds } = KEYWORDS[keyword] ?? {};
   if (keyword === "required" && value === true) return [put(pointer, "required made optional", false)];
   if (holds === "branches")
     return (value as unknown[]).map((_branch, index) => remove(pointer + step(index), "branch removed"));
@@ -23,17 +23,9 @@ const ofKeyword: Maker = ({ pointer, keyword, value, holder }) => {
   return [
     remove(pointer, `${keyword} removed`),
     ...others.map((other) => put(pointer, `${keyword} changed`, other)),
-    ...(keyword === "pattern" ? changedPatterns(String(value)) : []).map(({ kind, pattern }) =>
-      put(pointer, `pattern ${kind}`, pattern),
+    ...(keyword === "pattern" ? mutatePattern(String(value), "", { mutationLevels: [1] }) : []).map(
+      ({ name, pattern }) => put(pointer, `pattern: ${name}`, pattern),
     ),
-    ...(confused
-      ? [
-          mutant(pointer, `${keyword} confused with another`, (schema, name) => {
-            delete schema[name];
-            Object.assign(schema, confused(value));
-          }),
-        ]
-      : []),
     ...(keyword === "if" ? ["then", "else"] : []).map((name) =>
       remove(pointer.replace(/if$/, name), `${name} removed`),
     ),

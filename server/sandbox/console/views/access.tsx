@@ -1,8 +1,7 @@
-import { useState } from "preact/hooks";
-import { PageHead, ProblemText, ShownOnce } from "../ui/elements.tsx";
-import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../ui/sandbox-api.ts";
+import { PageHead, ProblemText } from "../ui/elements.tsx";
+import { getToken, type Problem } from "../ui/sandbox-api.ts";
 
-/** Chooses the merchant whose records are shown, shows its access token, and creates tokens with fewer scopes. */
+/** Chooses the merchant whose records are shown, by an access token. */
 export function Access({ choose }: { choose: Choose }) {
   return (
     <section>
@@ -13,13 +12,9 @@ export function Access({ choose }: { choose: Choose }) {
       </p>
       <h2>Use another access token</h2>
       <TokenForm choose={choose} />
-      <h2>Create a restricted token</h2>
-      <NewToken choose={choose} />
     </section>
   );
 }
-
-const SCOPES = ["refunds", "webhooks"] as const;
 
 type Choose = (token: string) => void;
 
@@ -68,42 +63,6 @@ function TokenForm({ choose }: { choose: Choose }) {
           Use this token
         </button>
       </div>
-    </form>
-  );
-}
-
-function NewToken({ choose }: { choose: Choose }) {
-  const [made, setMade] = useState<SandboxSchemas["Token"]>();
-  const { problem, busy, run } = useCall();
-  const create = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const chosen = new FormData(event.currentTarget as HTMLFormElement).getAll("scope");
-    const scopes = SCOPES.filter((scope) => chosen.includes(scope));
-    setMade((await run(() => sandbox.POST("/sandbox/tokens", { body: { scopes } }))).data);
-  };
-  return (
-    <form class="card" onSubmit={create}>
-      <fieldset class="row">
-        <legend>Scopes</legend>
-        {SCOPES.map((scope) => (
-          <label key={scope} class="inline">
-            <input type="checkbox" name="scope" value={scope} defaultChecked={scope === "refunds"} />
-            {scope}
-          </label>
-        ))}
-      </fieldset>
-      <div class="row submit">
-        <button type="submit" class="primary" disabled={busy}>
-          Create token
-        </button>
-        {made && (
-          <button type="button" onClick={() => choose(made.accessToken)}>
-            Use the new token
-          </button>
-        )}
-      </div>
-      <ProblemText problem={problem} />
-      {made && <ShownOnce label="The new access token." secret={made.accessToken} />}
     </form>
   );
 }

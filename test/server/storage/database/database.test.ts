@@ -2,7 +2,7 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { IN_MEMORY } from "../../../../server/config/store-settings.ts";
+import { IN_MEMORY } from "../../../../server/config/database-and-retention.ts";
 import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";

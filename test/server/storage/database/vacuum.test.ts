@@ -18,9 +18,6 @@ async function wear({ db }: Database): Promise<void> {
 
 type Wear = { dead: number; vacuumed: boolean };
 
-/** PostgreSQL updates the statistics of a table's rows once a second at most. */
-const poll = <T>(read: () => Promise<T>) => expect.poll(read);
-
 async function readWear({ db }: Database, table: string): Promise<Wear | undefined> {
   const { rows } = await sql<Wear>`
     select n_dead_tup::integer as dead, last_vacuum is not null as vacuumed
@@ -35,5 +32,5 @@ test("a server on the embedded store vacuums it by itself", async () => {
 
   await wear(server.database);
 
-  await poll(() => readWear(server.database, "payments")).toMatchObject({ vacuumed: true });
+  await expect.poll(() => readWear(server.database, "payments")).toMatchObject({ vacuumed: true });
 });

@@ -3,9 +3,9 @@ import { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
+import { readCommandSettings } from "../../../../server/config/database-and-retention.ts";
 import { requireTls } from "../../../../server/config/database-url.ts";
 import { ConfigError } from "../../../../server/config/environment.ts";
-import { readCommandSettings } from "../../../../server/config/store-settings.ts";
 import { listenForSockets } from "../../../helpers/network/local-server.ts";
 import { forSuite } from "../../../helpers/suite.ts";
 

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../../server/config/config.ts";
+import { readCommandSettings } from "../../../../server/config/database-and-retention.ts";
 import { ConfigError, SECRET_SETTINGS } from "../../../../server/config/environment.ts";
-import { readCommandSettings } from "../../../../server/config/store-settings.ts";
 import { folderOfTest } from "../../../helpers/suite.ts";
 
 const KEY = Buffer.alloc(32, 1).toString("base64");
