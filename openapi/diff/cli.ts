@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
-import type { Change } from "./law.ts";
+import type { Change } from "./severity.ts";
 
 enableCompileCache(); // what is imported below takes half of the time for small documents
 const { Command, Option } = await import("@commander-js/extra-typings");
 const { findChanges } = await import("./diff.ts");
-const { LEVELS } = await import("./law.ts");
+const { LEVELS } = await import("./severity.ts");
 const { readDocument } = await import("./read-document.ts");
 const { countLevels, FORMATS, reasonsOf, titleOf } = await import("./report.ts");
 

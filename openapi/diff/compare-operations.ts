@@ -3,8 +3,8 @@ import { describeChange, type SchemaUse } from "./compare-schemas.ts";
 import { AFTER, type Documents, invalidAt, ownPointer } from "./documents.ts";
 import { type Effect, EXTENSIONS, flag, type Rate, sets } from "./extensions.ts";
 import { isEqual, isNode, locate, METHODS, memberOf, membersOf, type Node, nameAt, pairUp, step, stepsOf, targetOf } from "./json-pointer.ts"; // biome-ignore format: one line
-import { type Finding, type Level, levelOf, type Use } from "./law.ts";
 import { isText, schemaAt, unify } from "./read-schema.ts";
+import { type Finding, type Level, levelOf, type Use } from "./severity.ts";
 
 /** A part of a document: where it is used (`usedAt`), and where it is defined (`pointer`). */
 type Part = { readonly documents: Documents; readonly usedAt: string; readonly pointer: string; readonly value: unknown }; // biome-ignore format: one line

@@ -3,8 +3,8 @@ import { isContained } from "./containment.ts";
 import { AFTER, ownPointer, type Schema } from "./documents.ts";
 import { type Effect, EXTENSIONS, sets } from "./extensions.ts";
 import { closure, isEqual, isNode, locate, memberOf, membersOf, nameAt, pairUp, step, targetOf } from "./json-pointer.ts"; // biome-ignore format: one line
-import { type Finding, levelOf, type Use } from "./law.ts";
 import { idOf, type Located, referred, unify } from "./read-schema.ts";
+import { type Finding, levelOf, type Use } from "./severity.ts";
 
 type Pair = readonly [base: Located, revision: Located];
 export type SchemaUse = { readonly pair: Pair; readonly use: Use };

@@ -3,7 +3,7 @@ import { compareOperations } from "./compare-operations.ts";
 import { compareSchemas, type SchemaUse } from "./compare-schemas.ts";
 import { toDocuments } from "./documents.ts";
 import { isEqual, isNode, memberOf, nameAt, step } from "./json-pointer.ts";
-import { type Change, type Finding, toChanges } from "./law.ts";
+import { type Change, type Finding, toChanges } from "./severity.ts";
 
 /** Every change between two OpenAPI documents, the most severe first, down to differences that affect no program. */
 export function findChanges(base: unknown, revision: unknown, names?: string[]): Change[] {

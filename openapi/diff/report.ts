@@ -1,7 +1,7 @@
 /** Prints changes. Each says why it has its level, because a reader who can't check that will not believe it. */
 import { LISTED, shorten } from "./compare-schemas.ts";
 import { fileAndPointer } from "./documents.ts";
-import { type Change, LEVELS } from "./law.ts";
+import { type Change, LEVELS } from "./severity.ts";
 
 /** How many changes there are of each level, such as `0 major, 2 minor, 1 patch`. */
 export const countLevels = (changes: readonly Change[]): string =>

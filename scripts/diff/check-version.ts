@@ -2,9 +2,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { findChanges } from "../../openapi/diff/diff.ts";
-import { type Change, LEVELS, type Level } from "../../openapi/diff/law.ts";
 import { readDocument } from "../../openapi/diff/read-document.ts";
 import { countLevels, FORMATS } from "../../openapi/diff/report.ts";
+import { type Change, LEVELS, type Level } from "../../openapi/diff/severity.ts";
 import { headingsOf } from "../../openapi/document/markdown-headings.ts";
 
 const RELEASED = "openapi/released";

@@ -1,7 +1,7 @@
 /** Prepares the Markdown pages for the site: tables from the contract, and links to files elsewhere in the project. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
-import { locationName } from "../../openapi/diff/law.ts";
+import { locationName } from "../../openapi/diff/severity.ts";
 import { isNode, type Node, walk } from "../../openapi/document/document-node.ts";
 import { headingsOf } from "../../openapi/document/markdown-headings.ts";
 import { type Contract, readContract, type Source } from "../../openapi/document/read-contract.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
-import type { Level } from "../../openapi/diff/law.ts";
+import type { Level } from "../../openapi/diff/severity.ts";
 import { readGenerated } from "../../openapi/document/read-generated.ts";
 
 type Node = { [name: string]: unknown };

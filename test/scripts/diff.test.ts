@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findChanges } from "../../openapi/diff/diff.ts";
-import type { Change, Level } from "../../openapi/diff/law.ts";
+import type { Change, Level } from "../../openapi/diff/severity.ts";
 import { readContract } from "../../openapi/document/read-contract.ts";
 import { checkVersion, findChangelogError } from "../../scripts/diff/check-version.ts";
 import { runProgram } from "../helpers/process.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
-import { LEVELS, type Level } from "../../../openapi/diff/law.ts";
+import { LEVELS, type Level } from "../../../openapi/diff/severity.ts";
 import { isNode, type Node } from "../../../openapi/document/document-node.ts";
 import { defineProgram } from "../../process/command-line.ts";
 
