@@ -1,4 +1,4 @@
-/** Two documents in the words of OpenAPI 3.1, as one, in which the same references lead to what is the same. */
+/** Makes one document of two (OpenAPI 3.1): the one after is at `/x-after`, and only references to what has changed lead there. */
 import { closure, isNode, locate, memberOf, type Node, type Source, targetOf } from "./json-pointer.ts";
 
 /** A schema as read, without its texts. */
@@ -46,7 +46,7 @@ export function toDocuments(base: unknown, revision: unknown, names = ["before",
 const REFERENCE = /"\$ref":"#([^"]*)"/g;
 const targetsIn = (text = "") => Array.from(text.matchAll(REFERENCE), ([, to = ""]) => to);
 
-/** Pointers that are referred to, if what is there differs, or refers to such. */
+/** The targets of references whose values differ, or refer to a value that differs. */
 function changedTargets(before: unknown, after: unknown, targets: readonly string[]): Set<string> {
   const sources = [before, after].map((root): Source => ({ root, found: new Map() }));
   const users = new Map(targets.map((to) => [to, new Set<string>()]));

@@ -3,6 +3,7 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
 import type { CommandSettings } from "../config/database-and-retention.ts";
 import { toDomainTime } from "../domain/domain-time.ts";
+import { DEFAULT_OVERLAP_MS, MAX_OVERLAP_MS } from "../domain/secret-overlap.ts";
 import { readOffset } from "../storage/clock-offset.ts";
 import type { Database } from "../storage/database/database.ts";
 import type { Store } from "../storage/open-store.ts";
@@ -79,7 +80,6 @@ function toDate(text: string): Date | undefined {
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const MAX_OVERLAP_MS = 30 * 86_400_000;
 
 /** How long an old secret signs beside the new one, in milliseconds. */
 export function overlapOption(): Option {
@@ -87,7 +87,7 @@ export function overlapOption(): Option {
     "--overlap <duration>",
     "such as 30m, 24h or 7d; 0h ends the use of the old secret at once",
   );
-  return option.default(24 * 3_600_000, "24h").argParser((text) => {
+  return option.default(DEFAULT_OVERLAP_MS, "24h").argParser((text) => {
     const [, number, unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
     const milliseconds = Number(number) * (UNIT_MS[unit] ?? Number.NaN);
     if (milliseconds <= MAX_OVERLAP_MS) return milliseconds;

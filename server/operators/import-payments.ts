@@ -2,7 +2,7 @@ import { isInCalendar } from "../domain/business-days.ts";
 import { toCents } from "../domain/money.ts";
 import type { OriginalStatus } from "../domain/refund-rules.ts";
 import type { Store } from "../storage/open-store.ts";
-import type { TransitionResult } from "../storage/payments/original-payments.ts";
+import type { TransitionResult } from "../storage/payments/original-transitions.ts";
 import type { DebitRecord } from "../storage/payments/payment-record.ts";
 import { feedLines, type LineStream } from "./apply-lines.ts";
 import type { PaymentLine } from "./line-schemas.ts";

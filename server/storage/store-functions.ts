@@ -9,7 +9,7 @@ import { findMissingTriggers } from "./database/payment-triggers.ts";
 import { authorizeRefunds, findDue } from "./payments/authorize-due-refunds.ts";
 import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/high-water-mark.ts";
 import { hold, listHolds, release } from "./payments/holds.ts";
-import { insertPayment, transitionOriginal } from "./payments/original-payments.ts";
+import { insertPayment, transitionOriginal } from "./payments/original-transitions.ts";
 import { getPayment, listPayments, readIssuingCalls } from "./payments/payment-record.ts";
 import { leaveFeed, publishPayouts } from "./payments/payout-feed.ts";
 import { reconcileRefund } from "./payments/reconcile.ts";

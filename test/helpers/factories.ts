@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Problem } from "../../client/src/types.ts";
 import type { Schemas } from "../../server/contract/contract-document.ts";
 import type { Database } from "../../server/storage/database/database.ts";
-import type { NewPayment } from "../../server/storage/payments/original-payments.ts";
+import type { NewPayment } from "../../server/storage/payments/original-transitions.ts";
 import { insertToken } from "../../server/storage/sandbox-data.ts";
 import { createPayment as createRecord } from "./store-factories.ts";
 

@@ -10,8 +10,8 @@ import {
   type DueOptions,
   type DueRun,
 } from "../../server/storage/payments/authorize-due-refunds.ts";
-import type { ChangedRefund } from "../../server/storage/payments/original-payments.ts";
-import { insertPayment, type NewPayment } from "../../server/storage/payments/original-payments.ts";
+import type { ChangedRefund } from "../../server/storage/payments/original-transitions.ts";
+import { insertPayment, type NewPayment } from "../../server/storage/payments/original-transitions.ts";
 import type {
   DebitRecord,
   NewRefund,

@@ -3,8 +3,8 @@ import type { SandboxSchemas } from "../../contract/contract-document.ts";
 import type { Attempt } from "../../storage/webhooks/claim-deliveries.ts";
 import { type AttemptsOf, type MadeAttempt, makeAttempt } from "../../webhooks/delivery-attempt.ts";
 import { FORGED, sendNothing } from "./delivery-faults.ts";
-import { type NewFault, toPlan } from "./fault-kinds.ts";
 import type { FaultList } from "./fault-list.ts";
+import { type NewFault, toPlan } from "./fault-settings.ts";
 
 /** Makes the calls and deliveries of all merchants go wrong as the day says. */
 export function createBadDay(day: BadDay | undefined, watch: Partial<Watch>) {

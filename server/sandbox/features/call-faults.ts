@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { ProblemError, unavailable } from "../../contract/problem.ts";
 import type { HttpResponse, Middleware } from "../../http/request-locals.ts";
-import type { FaultKind, FaultPlan } from "./fault-kinds.ts";
 import type { FaultList } from "./fault-list.ts";
+import type { FaultKind, FaultPlan } from "./fault-settings.ts";
 
 /** Makes calls go wrong as the armed faults say: refuses them, delays or cuts the response, or closes the connection. */
 export function createCallFaults(list: Pick<FaultList, "take">): CallFaults {

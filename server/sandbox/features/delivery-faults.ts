@@ -9,8 +9,8 @@ import {
   toSignedRequest,
 } from "../../webhooks/delivery-attempt.ts";
 import { signDelivery } from "../../webhooks/sign-delivery.ts";
-import type { FaultKind } from "./fault-kinds.ts";
 import type { FaultList, TakenFault } from "./fault-list.ts";
+import type { FaultKind } from "./fault-settings.ts";
 
 /**
  * Makes the attempts of deliveries, by the faults that are armed for their merchants.

@@ -3,7 +3,7 @@ import type { SandboxSchemas } from "../../contract/contract-document.ts";
 import type { HandlersOf } from "../../contract/operation-types.ts";
 import { invalidRequest } from "../../contract/problem.ts";
 import type { Changes } from "./change-stream.ts";
-import { type FaultPlan, isOfCalls, toPlan, violationsOf } from "./fault-kinds.ts";
+import { type FaultPlan, isOfCalls, toPlan, violationsOf } from "./fault-settings.ts";
 
 /** The faults that are armed, kept in memory. */
 export type FaultList = {

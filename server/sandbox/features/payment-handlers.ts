@@ -5,7 +5,7 @@ import { toCents } from "../../domain/money.ts";
 import { ORIGINAL_TRANSITIONS, type OriginalStatus } from "../../domain/refund-rules.ts";
 import { traceIdOf } from "../../domain/trace-context.ts";
 import { existingRecord } from "../../http/idempotency.ts";
-import type { OriginalChange, TransitionResult } from "../../storage/payments/original-payments.ts";
+import type { OriginalChange, TransitionResult } from "../../storage/payments/original-transitions.ts";
 import type { PaymentKey, PaymentRecord } from "../../storage/payments/payment-record.ts";
 import { LONG_AGO_MS } from "./fixtures.ts";
 import { invalid, notFound, type SandboxParts, toDebit, toRecord } from "./response-bodies.ts";

@@ -1,5 +1,6 @@
 import type { SandboxSchemas } from "../../contract/contract-document.ts";
 import type { HandlersOf } from "../../contract/operation-types.ts";
+import { DEFAULT_OVERLAP_MS } from "../../domain/secret-overlap.ts";
 import type { DeliveryRecord, SentDeliveryRecord } from "../../storage/webhooks/deliveries.ts";
 import type { EventRecord } from "../../storage/webhooks/event-fan-out.ts";
 import type { EncryptionKeys } from "../../storage/webhooks/secret-encryption.ts";
@@ -73,7 +74,7 @@ export function webhookHandlers(
 
     async rotateSecret({ merchant, path: { subscriptionKey }, body: { secretKey, overlapHours } }) {
       const now = await clock.now();
-      const overlapMs = (overlapHours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS;
+      const overlapMs = overlapHours === undefined ? DEFAULT_OVERLAP_MS : overlapHours * HOUR_MS;
       const change = { merchant, subscriptionKey, secretKey, overlapMs, now };
       const changed = await store.changeSecret(change, encryptionKeys);
       if (changed.kind === "overlapping")
@@ -138,7 +139,6 @@ function toEvent(event: EventRecord, payload: string): SandboxSchemas["EventReco
 }
 
 const HOUR_MS = 3_600_000;
-const DEFAULT_OVERLAP_HOURS = 24;
 
 function explainOverlap(until: Date): string {
   return `must be 0, because two secrets sign already and there can't be a third. 0 ends the older one at once; to keep it, wait until ${until.toISOString()}`;

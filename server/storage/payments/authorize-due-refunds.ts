@@ -4,7 +4,7 @@ import { statusesLeftBy } from "../../domain/refund-rules.ts";
 import { isLockTimeout, isUnavailable } from "../database/database-errors.ts";
 import type { Db } from "../database/db-types.ts";
 import { isHeld, listHolds } from "./holds.ts";
-import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./original-payments.ts";
+import { type ChangedRefund, REFUNDS_AT_ONCE, toParts, transitionRefunds } from "./original-transitions.ts";
 import { isOneOf } from "./payment-record.ts";
 
 /**

@@ -4,7 +4,7 @@ import type { PaymentKey } from "./payment-record.ts";
 
 /**
  * Puts up to a thousand refunds that wait for it and are not held into the payout feed, each once, however many servers try. The feed
- * shows a position once every server has come back with it as `known`.
+ * shows a position once every server has come back with it as `known`. `publish_payouts` is in `payout-and-audit-tables.ts`.
  *
  * A position that a refund took when it was authorized could become visible after a higher one, and a reader's cursor would have
  * passed it. So positions are given here, one transaction after the other, to refunds whose authorization is committed: a reader

@@ -5,7 +5,7 @@ import { failureBy, isRefundable, type RefundFailure } from "../../domain/refund
 import type { Db, HistoryEntry } from "../database/db-types.ts";
 import { insertEvents } from "../webhooks/event-fan-out.ts";
 import { isHeld } from "./holds.ts";
-import { lockDebit, transitionRefunds } from "./original-payments.ts";
+import { lockDebit, transitionRefunds } from "./original-transitions.ts";
 import {
   type DebitRecord,
   findByRequestKey,

@@ -1,4 +1,4 @@
-/** What the console shows when the user makes a mistake: a wrong token, a wrong amount. */
+/** What the console shows when the user makes a mistake: a wrong token, a lost response, wrong input. */
 import { describe, expect, test } from "vitest";
 import { button, useConsole } from "../../helpers/console-page.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { readLastCheck } from "../../../server/storage/backlog.ts";
 import type { Db } from "../../../server/storage/database/db-types.ts";
-import { transitionOriginal } from "../../../server/storage/payments/original-payments.ts";
+import { transitionOriginal } from "../../../server/storage/payments/original-transitions.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin-command.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { query } from "../../helpers/postgres.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/read-contract.ts";
-import type { NewFault } from "../../../server/sandbox/features/fault-kinds.ts";
+import type { NewFault } from "../../../server/sandbox/features/fault-settings.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, useTestServer } from "../../helpers/server.ts";

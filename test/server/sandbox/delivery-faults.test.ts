@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { verifyWebhook, type WebhookVerificationError } from "../../../client/src/index.ts";
-import type { NewFault } from "../../../server/sandbox/features/fault-kinds.ts";
+import type { NewFault } from "../../../server/sandbox/features/fault-settings.ts";
 import {
   createSubscriber,
   type Received,

@@ -1,4 +1,4 @@
-/** Each element of the contract that cites a clause of docs/interface.md bears a name that the clause mentions. */
+/** Each element of the contract that cites a clause of docs/interface.md has a name, or two longer words, that the clause mentions. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { isNode, walk } from "../../../openapi/document/document-node.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { transitionOriginal } from "../../../../server/storage/payments/original-payments.ts";
+import { transitionOriginal } from "../../../../server/storage/payments/original-transitions.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import {
   allEvents,

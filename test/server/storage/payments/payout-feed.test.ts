@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Db } from "../../../../server/storage/database/db-types.ts";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
-import { transitionOriginal } from "../../../../server/storage/payments/original-payments.ts";
+import { transitionOriginal } from "../../../../server/storage/payments/original-transitions.ts";
 import { listPayouts } from "../../../../server/storage/payments/payout-feed.ts";
 import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";

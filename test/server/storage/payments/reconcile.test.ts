@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
-import { transitionOriginal } from "../../../../server/storage/payments/original-payments.ts";
+import { transitionOriginal } from "../../../../server/storage/payments/original-transitions.ts";
 import type { DebitRecord, RefundRecord } from "../../../../server/storage/payments/payment-record.ts";
 import { listPayouts } from "../../../../server/storage/payments/payout-feed.ts";
 import { type KnownRefund, reconcileRefund } from "../../../../server/storage/payments/reconcile.ts";

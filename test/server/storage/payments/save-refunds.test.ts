@@ -3,7 +3,7 @@ import type { Db } from "../../../../server/storage/database/db-types.ts";
 import {
   type NewPayment,
   transitionOriginal,
-} from "../../../../server/storage/payments/original-payments.ts";
+} from "../../../../server/storage/payments/original-transitions.ts";
 import type { DebitRecord } from "../../../../server/storage/payments/payment-record.ts";
 import { findByRequestKey } from "../../../../server/storage/payments/payment-record.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
