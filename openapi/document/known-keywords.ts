@@ -1,7 +1,8 @@
 import type { Node } from "./document-node.ts";
 import * as values from "./keyword-test-values.ts";
 
-/** What this project knows about a keyword of schemas: for `maxLength: 3`, that it limits texts, and texts of three and four characters. */
+/** What derived requests, mutants, forms, lint and the document for 3.0 need to know of a keyword: for `maxLength: 3`, that it limits
+ * texts, and texts of three and four characters. */
 export type Keyword = {
   /** The type of the values that it limits; `nothing`: it only informs. Absent: no values are derived, so its use can't be tested. */
   readonly limits?: "any" | "text" | "number" | "list" | "object" | "nothing";
