@@ -66,13 +66,14 @@ function toOpenApi31(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toOpenApi31);
   if (!isNode(value)) return value;
   if (typeof value.$ref === "string") return { $ref: value.$ref }; // what stands beside it means nothing in 3.0
-  const node = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, toOpenApi31(part)]));
+  const node: Record<string, unknown> = { ...value };
+  for (const name of Object.keys(node)) node[name] = toOpenApi31(node[name]);
   if (node.nullable === true && typeof node.type === "string") node.type = [node.type, "null"];
   if (typeof node.nullable === "boolean") delete node.nullable;
-  for (const side of ["Minimum", "Maximum"]) {
-    const [bound, exclusive] = [side.toLowerCase(), `exclusive${side}`];
+  for (const [bound, exclusive] of BOUNDS) {
     if (node[exclusive] === true) Object.assign(node, { [exclusive]: node[bound], [bound]: undefined });
     if (typeof node[exclusive] === "boolean") delete node[exclusive];
   }
   return node;
 }
+const BOUNDS = [["minimum", "exclusiveMinimum"], ["maximum", "exclusiveMaximum"]] as const; // biome-ignore format: one line
