@@ -1,8 +1,7 @@
 import type { Node } from "./document-node.ts";
 import * as values from "./keyword-test-values.ts";
 
-/** What derived requests, mutants, forms, lint and the document for 3.0 need to know of a keyword: for `maxLength: 3`, that it limits
- * texts, and texts of three and four characters. */
+/** What tests, forms, lint and the 3.0 document know of a keyword: for `maxLength: 3`, that it limits texts, and texts of 3 and 4 characters. */
 export type Keyword = {
   /** The type of the values that it limits; `nothing`: it only informs. Absent: no values are derived, so its use can't be tested. */
   readonly limits?: "any" | "text" | "number" | "list" | "object" | "nothing";
