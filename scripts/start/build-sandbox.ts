@@ -45,7 +45,7 @@ export async function buildSandbox(folder: string): Promise<void> {
 /** Lets a module find the files next to it, as if it had not been bundled. */
 function keepLocation(code: string, id: string) {
   // The embedded store finds its prepared files in the folder of the build.
-  if (!code.includes("import.meta") || id.endsWith("/embedded.ts")) return null;
+  if (!code.includes("import.meta") || code.includes('"cluster.tgz"')) return null;
   return code
     .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
     .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)));
