@@ -28,8 +28,8 @@ process.env.NODE_COMPILE_CACHE ||= join(ROOT, ".cache/compile");
 process.env.DATA_DIR ||= ".data";
 const { env, execPath, execArgv, argv } = process;
 /*
- * In place of this process, so that the memory that building needs is free again. Threads compile PostgreSQL's WebAssembly; of what they
- * free, glibc keeps some 80 MB, unless it is told before a process starts how much to keep. Windows has neither.
+ * The sandbox replaces this process, so that the memory used for building is released. glibc would also keep some 80 MB that the threads
+ * compiling PostgreSQL have freed; it reads this limit only when a process starts. Windows has no execve, and imports the sandbox.
  */
 process.execve?.(execPath, [execPath, ...execArgv, program, ...argv.slice(2)], {
   MALLOC_TRIM_THRESHOLD_: "131072",

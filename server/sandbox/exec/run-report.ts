@@ -4,7 +4,7 @@ import type { Result } from "../sandbox-client.ts";
 import { type Finding, isAccepted, REASONS, type Seen } from "./judge-run.ts";
 import type { Case, Suites } from "./junit-and-html.ts";
 
-/* What the command `exec` tells of its runs: the table, the coverage of the contract, and the cases of JUnit. */
+/* The report of the `exec` command: a table of its runs, the coverage of the contract, and test cases for JUnit. */
 
 /** A run of the tests: the plain one first, then those of bad days. */
 export type Run = {

@@ -1,4 +1,4 @@
-/** The situations in which the exam has a program issue a refund, such as a lost response. Each returns what came of it. */
+/** The situations in which the exam runs a merchant's program that issues a refund, such as a lost response. Each returns the outcome. */
 import { createClient } from "../../../client/src/index.ts";
 import type { RequestBody } from "../../../server/sandbox/index.ts";
 import type { CallerKit, Due, Kit, NewPayment } from "./kit.ts";
