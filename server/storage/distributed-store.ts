@@ -1,15 +1,16 @@
 import { sql } from "kysely";
 import { readBacklog } from "./backlog.ts";
 import { available, firstOf, type Kind, type Machines, openMachines } from "./citus/cluster-machines.ts";
-import { publishOverall } from "./citus/cluster-payouts.ts";
-import { callOnShards, installFunctions } from "./citus/shard-functions.ts";
+import { callOnShards, installFunctions, type ShardCall } from "./citus/shard-functions.ts";
 import type { Database } from "./database/database.ts";
 import { repeatAfterConflicts } from "./database/database-errors.ts";
 import type { Db } from "./database/db-types.ts";
 import { tryTurn } from "./database/turn-locks.ts";
 import { type DueRefund, findDue } from "./payments/authorize-due-refunds.ts";
 import { findNewestRefund, readLastPayout } from "./payments/high-water-mark.ts";
+import { isHeld } from "./payments/holds.ts";
 import { findByRequestKey, isOneOf } from "./payments/payment-record.ts";
+import { LAST_POSITION, PUBLISHED_AT_ONCE } from "./payments/payout-feed.ts";
 import { reconcileIn } from "./payments/reconcile.ts";
 import { type LoadedRow, toLoaded, toRefundRows, toWanted } from "./payments/save-refunds.ts";
 import {
@@ -37,16 +38,7 @@ const WITHOUT_ROWS = ["hold", "insertFixtures", "insertToken", "release", "repor
 export async function distributed(plain: StoreParts, database: Database): Promise<StoreParts> {
   await installFunctions(database.background);
   const machines = await openMachines(database);
-  const overrides = Object.entries(overrideFunctions(plain.functions, database, machines)).map(
-    ([name, run]) => [
-      name,
-      (...rest: never[]) => repeatAfterConflicts(async () => (run as (...all: never[]) => unknown)(...rest)),
-    ],
-  );
-  const functions: StoreFunctions = {
-    ...routeFunctions(plain.functions, database, machines),
-    ...Object.fromEntries(overrides),
-  };
+  const functions = routeFunctions(plain.functions, database, machines);
   const batches = new Map<string, Batches>();
   /** Calls for different machines never share a statement, and never wait for each other. */
   async function batchesOf(merchant: string): Promise<Batches> {
@@ -70,20 +62,20 @@ export async function distributed(plain: StoreParts, database: Database): Promis
   };
 }
 
-/** Runs what concerns one merchant on its machine, and refuses it at once while that does not respond. */
+/** Runs what differs, and the rest on the machine of its merchant, which refuses it at once while that does not respond. */
 function routeFunctions(plain: StoreFunctions, database: Database, machines: Machines): StoreFunctions {
+  const overrides = overrideFunctions(plain, database, machines);
   const routed = Object.entries(STORE_FUNCTIONS).map(([name, [run, kind]]) => {
-    const call = async (...rest: unknown[]) => {
+    const route = async (...rest: never[]) => {
+      const override = overrides[name];
+      if (override) return override(...rest);
       const { merchant } = (rest[0] ?? {}) as { merchant?: unknown }; // a string has no such member either
-      if (typeof merchant !== "string" || WITHOUT_ROWS.includes(name))
-        return (plain[name as keyof StoreFunctions] as (...all: unknown[]) => unknown)(...rest);
-      return repeatAfterConflicts(async () => {
-        const machine = await machines.machineOf(merchant, kind);
-        const db = BY_COORDINATOR.includes(name) ? database[kind] : machine[kind];
-        return (run as StoreFunction)(db, ...(rest as never[]));
-      });
+      const isRouted = typeof merchant === "string" && !WITHOUT_ROWS.includes(name);
+      const machine = isRouted ? await machines.machineOf(merchant, kind) : database;
+      const db = BY_COORDINATOR.includes(name) ? database[kind] : machine[kind];
+      return (run as StoreFunction)(db, ...rest);
     };
-    return [name, call];
+    return [name, (...rest: never[]) => repeatAfterConflicts(() => route(...rest))];
   });
   return Object.fromEntries(routed);
 }
@@ -93,74 +85,63 @@ function overrideFunctions(
   plain: StoreFunctions,
   { background, db: coordinator }: Database,
   machines: Machines,
-) {
+): Readonly<Record<string, (...rest: never[]) => unknown>> {
   const { onShards, shardOf, machineOf } = machines;
-  type OfMerchant = { readonly merchant: string };
-  type Call<Item, Row> = (db: Db, items: readonly Item[]) => Promise<readonly Row[]>;
 
   /** Waits for all; of background work it leaves out what fails because a machine does not respond: its deliveries wait. */
   const settle = async <Result>(kind: Kind, results: readonly Promise<Result>[]) =>
     kind === "db" ? Promise.all(results) : available(await Promise.allSettled(results));
 
-  /** Makes one call for each machine with rows of some items, again where a shard has moved meanwhile. */
-  async function inParts<Item extends OfMerchant, Row>(
-    items: readonly Item[],
-    kind: Kind,
-    call: Call<Item, Row>,
-  ): Promise<Row[]> {
-    const located = items.map(async (item) => ({ item, machine: await machineOf(item.merchant, kind) }));
+  /** Calls each machine with rows of some items, again where a shard has moved meanwhile. */
+  async function inParts<Row>(kind: Kind, call: ShardCall): Promise<Row[]> {
+    const located = call.items.map(async (item) => ({ item, machine: await machineOf(item.merchant, kind) }));
     const parts = [...Map.groupBy(await settle(kind, located), ({ machine }) => machine)];
     const rows = parts.map(async ([machine, locatedHere]) => {
-      const itemsHere = locatedHere.map(({ item }) => item);
+      const part = { ...call, items: locatedHere.map(({ item }) => item) };
       return parts.length === 1
-        ? call(machine[kind], itemsHere)
-        : repeatAfterConflicts(() => inParts(itemsHere, kind, call));
+        ? callOnShards<Row>(machine[kind], shardOf, part)
+        : repeatAfterConflicts(() => inParts<Row>(kind, part));
     });
     return (await (parts.length === 1 ? Promise.all(rows) : settle(kind, rows))).flat();
   }
 
   /** The same for background work, which gets nothing from machines that do not respond. */
-  const ofResponding = async <Item extends OfMerchant, Row>(items: readonly Item[], call: Call<Item, Row>) =>
-    (await settle("background", [repeatAfterConflicts(() => inParts(items, "background", call))])).flat();
-
-  const onItems =
-    <Row>(work: Parameters<typeof callOnShards>[1], further?: object) =>
-    (db: Db, items: readonly OfMerchant[]) =>
-      callOnShards<Row>(db, work, shardOf, items, further);
+  const ofResponding = async <Row>(call: ShardCall) =>
+    (await settle("background", [repeatAfterConflicts(() => inParts<Row>("background", call))])).flat();
 
   return {
     findMissingTriggers: async () => [], // tables that Citus spreads can't have any
     async loadOriginals(keys) {
-      const rows = await inParts(keys.map(toWanted), "db", onItems<LoadedRow>("loadOriginals"));
+      const rows = await inParts<LoadedRow>("db", { work: "loadOriginals", items: keys.map(toWanted) });
       const inOrderOfKeys = rows.toSorted((a, b) => a.position - b.position);
       return inOrderOfKeys.map((row) => toLoaded({ ...row, settledAt: toDate(row.settledAt) }));
     },
     async saveRefunds(refunds, lockTimeoutMs = () => 0) {
-      const rows = await inParts(toRefundRows(refunds), "db", (db, items) =>
-        db.connection().execute((connection) => {
-          const limit = { lockTimeoutMs: lockTimeoutMs() };
-          return onItems<{ saved: string[] }>("saveRefunds", limit)(connection, items);
-        }),
-      );
+      const items = toRefundRows(refunds);
+      const further = () => ({ lockTimeoutMs: lockTimeoutMs() });
+      const rows = await inParts<{ saved: string[] }>("db", { work: "saveRefunds", items, further });
       const saved = new Set(rows.flatMap((row) => row.saved));
       return refunds.map(({ paymentId }) => saved.has(paymentId));
     },
     findByRequestKeys: (keys) =>
       Promise.all(keys.map(async (key) => findByRequestKey((await machineOf(key.merchant, "db")).db, key))),
     async recordAttempts(attempts) {
-      const { rows: results, ...next } = toResults(attempts);
-      const rows = await inParts(results, "db", onItems<{ webhook_id: string }>("recordAttempts", next));
+      const { rows: items, ...next } = toResults(attempts);
+      const call: ShardCall = { work: "recordAttempts", items, further: () => next };
+      const rows = await inParts<{ webhook_id: string }>("db", call);
       return new Set(rows.map((row) => row.webhook_id));
     },
     async readShares({ merchants, realNow, ended }) {
       const items = merchants.map((merchant) => ({ merchant }));
-      const rows = await ofResponding(items, onItems<SharesRow>("readShares", { realNow, ended }));
+      const further = () => ({ realNow, ended });
+      const rows = await ofResponding<SharesRow>({ work: "readShares", items, further });
       const ranked = rows.map(({ now: _, ...inProgress }) => ({ inProgress, rank: Math.random() }));
       const due = ranked.sort((a, b) => a.rank - b.rank).map(({ inProgress }) => inProgress);
       return { now: toDate(rows[0]?.now ?? null) ?? realNow, due };
     },
     async claimDeliveries({ claimLimits, ...when }) {
-      const rows = await ofResponding(claimLimits, onItems<ClaimedRow>("claimDeliveries", when));
+      const call: ShardCall = { work: "claimDeliveries", items: claimLimits, further: () => when };
+      const rows = await ofResponding<ClaimedRow>(call);
       return rows.map(({ secret, old_secret, ...row }) =>
         toAttempt({ ...row, secret: toBytes(secret), old_secret: old_secret && toBytes(old_secret) }),
       );
@@ -223,7 +204,34 @@ function overrideFunctions(
         }
         return { removed, last: old.at(-1)?.id };
       }),
-    publishPayouts: (publisher) => publishOverall(background, onShards, publisher),
+    /** Takes what waits for the feed from all machines, and adds it to the feed, which is on the coordinator. */
+    publishPayouts({ server, known }) {
+      type Waiting = { payment_id: string; merchant: string; authorized_at: Date };
+      const select = sql<Waiting>`
+        select payment_id, merchant, authorized_at from payouts_waiting w
+        where not ${isHeld(sql`w.merchant`)} order by authorized_at, payment_id limit ${PUBLISHED_AT_ONCE}::integer`;
+      return background.transaction().execute(async (transaction) => {
+        const { rows } = await sql<{ lost: string | null }>`
+          select take_feed(${server}::uuid, ${known}::bigint) as lost`.execute(transaction);
+        const lost = rows[0]?.lost ?? null;
+        if (lost !== null) return { lost };
+        const waiting = await onShards(async (shard) => (await select.execute(shard)).rows);
+        const keyOf = (row: Waiting) => `${row.authorized_at.toISOString()} ${row.payment_id}`;
+        const first = firstOf(waiting, keyOf, PUBLISHED_AT_ONCE);
+        await sql`
+          insert into payouts (payment_id, merchant, authorized_at, position)
+          select payment_id, merchant, authorized_at,
+            row_number() over (order by authorized_at, payment_id) + ${LAST_POSITION}
+          from json_to_recordset(${JSON.stringify(first)}::json)
+            as waiting (payment_id text, merchant text, authorized_at timestamptz)
+          on conflict (payment_id, merchant) do nothing`.execute(transaction);
+        for (const [merchant, payouts] of Map.groupBy(first, (row) => row.merchant)) {
+          const ids = payouts.map((row) => row.payment_id);
+          await sql`delete from payouts_waiting where ${isOneOf(merchant, ids)}`.execute(transaction);
+        }
+        return { lost, last: (await readLastPayout(transaction)).position };
+      });
+    },
     /** No trigger adds the refund to the sum of its payment. */
     async reconcileRefund(refund, now) {
       await machineOf(refund.merchant, "db");

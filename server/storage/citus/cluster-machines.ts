@@ -36,7 +36,9 @@ export async function openMachines({ connection, options }: Database) {
     urlOf = new Map(rows.map((row) => [row.shard, toUrl(databaseUrl, row)]));
     const urls = new Set(urlOf.values());
     for (const url of urls) {
-      const machine = machines.get(url) ?? add(url);
+      const machine = machines.get(url) ?? createMachine(url, pools, refresh);
+      if (!machines.has(url) && listening) machine.listen(listening).catch(() => {}); // it connects again by itself
+      machines.set(url, machine);
       machine.keep(shards.filter(({ shard }) => urlOf.get(shard) === url));
     }
     for (const [url, machine] of machines) {
@@ -44,13 +46,6 @@ export async function openMachines({ connection, options }: Database) {
       machines.delete(url);
       machine.close().catch(() => {});
     }
-  }
-
-  function add(url: string): Machine {
-    const machine = createMachine(url, pools, refresh);
-    machines.set(url, machine);
-    if (listening) machine.listen(listening).catch(() => {}); // it connects again by itself
-    return machine;
   }
 
   async function findShard(merchant: string) {

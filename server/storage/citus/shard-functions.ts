@@ -123,8 +123,7 @@ const enterShards = (names: ShardTables) => `
 
 /**
  * Runs a statement on some shards of this machine, each with its part of the items, and returns the rows of all. The ids are in
- * their order, so two calls never wait for each other. The plans are made once for each connection, for whatever items follow;
- * one that reads a whole small shard would stay in use when the shard has grown.
+ * their order, so two calls never wait for each other. The settings are for plans that fit when a small shard has grown.
  */
 const ON_SHARDS = `(work text, shards bigint[], items json, further json) returns json language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
@@ -239,19 +238,26 @@ export async function readShards(db: Db): Promise<Shard[]> {
   return rows;
 }
 
+export type ShardCall = {
+  readonly work: keyof typeof STATEMENTS;
+  readonly items: readonly { readonly merchant: string }[];
+  /** Called when there is a connection. If it throws, nothing is done. */
+  readonly further?: () => object;
+};
+
 /** Runs a statement with items, in one call to the machine that has the rows of all. Returns the rows, which are of JSON. */
-export async function callOnShards<Row>(
+export function callOnShards<Row>(
   db: Db,
-  work: keyof typeof STATEMENTS,
   shardOf: ReadonlyMap<string, number>,
-  items: readonly { readonly merchant: string }[],
-  further: object = {},
+  { work, items, further = () => ({}) }: ShardCall,
 ): Promise<Row[]> {
   const parts = Map.groupBy(items, ({ merchant }) => shardOf.get(merchant) ?? 0); // shard 0 counts as moved
   const inOrder = [...parts].sort(([a], [b]) => a - b);
-  const { rows } = await sql<{ results: Row[][] }>`
-    select ${sql.raw(NAMES.onShards)}(${work}::text, ${inOrder.map(([shard]) => shard)}::bigint[],
-      ${JSON.stringify(inOrder.map(([, part]) => part))}::json,
-      ${JSON.stringify(further)}::json) as results`.execute(db);
-  return (rows[0]?.results ?? []).flat();
+  return db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ results: Row[][] }>`
+      select ${sql.raw(NAMES.onShards)}(${work}::text, ${inOrder.map(([shard]) => shard)}::bigint[],
+        ${JSON.stringify(inOrder.map(([, part]) => part))}::json,
+        ${JSON.stringify(further())}::json) as results`.execute(connection);
+    return (rows[0]?.results ?? []).flat();
+  });
 }

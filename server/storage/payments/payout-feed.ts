@@ -3,7 +3,7 @@ import type { Db } from "../database/db-types.ts";
 import type { PaymentKey } from "./payment-record.ts";
 
 /**
- * Puts up to a thousand refunds that wait for it and are not held into the payout feed, each once, however many servers try. The feed
+ * Puts refunds that wait for it and are not held into the payout feed, each once, however many servers try. The feed
  * shows a position once every server has come back with it as `known`. `publish_payouts` is in `payout-and-audit-tables.ts`.
  *
  * A position that a refund took when it was authorized could become visible after a higher one, and a reader's cursor would have
@@ -11,17 +11,17 @@ import type { PaymentKey } from "./payment-record.ts";
  * who sees a position sees all lower ones. They follow the database's clock, so that also in a restored database, which has
  * forgotten some, the next one is higher than all that a reader may have seen.
  */
-export async function publishPayouts(
-  db: Db,
-  { server, known, atMost = 1_000 }: Publisher & { readonly atMost?: number },
-): Promise<Published> {
+export async function publishPayouts(db: Db, { server, known }: Publisher): Promise<Published> {
   const { rows } = await sql<Published>`
-    select lost, last from publish_payouts(${server}::uuid, ${known}::bigint, ${atMost}::integer)`.execute(
+    select lost, last from publish_payouts(${server}::uuid, ${known}::bigint, ${PUBLISHED_AT_ONCE}::integer)`.execute(
     db,
   );
   if (!rows[0]) throw new Error("the statement returned no row");
   return rows[0];
 }
+
+/** How many a run publishes at most. */
+export const PUBLISHED_AT_ONCE = 1_000;
 
 /** An authorized refund, as the payment system reads it. Amount in cents. */
 export type Payout = PaymentKey & {
