@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,7 +49,7 @@ func refund(client *payments.APIClient, request payments.RefundRequest) string {
 
 func receive(secret, id, timestamp, signatures string, body []byte) int {
 	key, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	sent, _ := strconv.ParseInt(timestamp, 10, 64)
+	sent, _ := time.ParseDuration(timestamp + "s") // since 1970
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
 	expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
@@ -58,24 +57,22 @@ func receive(secret, id, timestamp, signatures string, body []byte) int {
 	for _, given := range strings.Fields(signatures) {
 		signed = signed || hmac.Equal([]byte(given), expected)
 	}
-	if !signed || err != nil || len(key) < 24 || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
+	if !signed || err != nil || len(key) < 24 || time.Since(time.Unix(0, 0).Add(sent)).Abs() > 5*time.Minute {
 		return 400
 	}
 	os.Mkdir("events", 0o700)
 	file, _ := os.CreateTemp("events", ".")
 	_, err = file.Write(body) // fails without a file
-	// One file for each webhook-id: a repeat changes nothing.
 	if err != nil || file.Sync() != nil || os.Rename(file.Name(), "events/"+id) != nil {
 		return 500
 	}
-	return 204
+	return 204 // one file for each webhook-id: a repeat changes nothing
 }
 
 func main() {
-	given := os.Args
-	if given[1] == "receive" {
+	if os.Args[1] == "receive" {
 		body, _ := io.ReadAll(os.Stdin)
-		fmt.Println(receive(os.Getenv("WEBHOOK_SECRET"), given[2], given[3], given[4], body))
+		fmt.Println(receive(os.Getenv("WEBHOOK_SECRET"), os.Args[2], os.Args[3], os.Args[4], body))
 		return
 	}
 	configuration := payments.NewConfiguration()
@@ -83,8 +80,8 @@ func main() {
 	configuration.AddDefaultHeader("Authorization", "Bearer "+os.Getenv("PAYMENTS_TOKEN"))
 	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	configuration.HTTPClient = &http.Client{Timeout: 10 * time.Second, CheckRedirect: noRedirect}
-	amount, _ := strconv.ParseFloat(given[3], 64)
-	request := payments.NewRefundRequest(given[2], *payments.NewAmount("USD", amount), given[4])
-	request.SetClientReferenceId(given[4])
+	request := payments.NewRefundRequest(os.Args[2], payments.Amount{Currency: "USD"}, os.Args[4])
+	request.ClientReferenceId = &os.Args[4]
+	fmt.Sscan(os.Args[3], &request.Amount.Value)
 	fmt.Println(refund(payments.NewAPIClient(configuration), *request))
 }
