@@ -26,6 +26,7 @@ export async function startBackgroundWork(parts: WorkParts, running: RunningPart
     encryptionKeys: parts.encryptionKeys,
     policy: parts.targetPolicy,
     logger,
+    callsUnderWay: parts.callsUnderWay,
     onAttempt: observer.observeAttempt,
     attempts: parts.attempts,
     settings: parts.webhooks,
@@ -78,6 +79,7 @@ type WorkParts = {
   observer: Observer;
   restoreWatch: RestoreWatch | undefined;
   targetPolicy: TargetPolicy;
+  callsUnderWay: () => number;
   /** Makes attempts instead of the usual ones, as a sandbox does. */
   attempts: AttemptsOf | undefined;
   logger: Logger;

@@ -247,6 +247,7 @@ async function startParts(
       observer,
       restoreWatch,
       targetPolicy,
+      callsUnderWay: concurrency.taken,
       attempts: hooks?.attempts,
       logger,
       retentionDays: config.retentionDays,

@@ -151,7 +151,7 @@ export class Worker {
   /** Resolves in the turn of the event loop in which the next attempt of a merchant begins. */
   #turnOf(merchant: string): Promise<void> {
     const last = this.#turns.get(merchant);
-    if (last && last.begun < this.#parts.attemptsPerTurn) {
+    if (last && last.begun < this.#parts.attemptsPerTurn()) {
       last.begun += 1;
       return last.turn;
     }
@@ -179,7 +179,7 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secre
   readonly store: Pick<Store, "recordAttempt" | "recordPace" | "releaseClaim">;
   readonly logger: Logger;
   /** At most this many attempts of a merchant begin in a turn of the event loop, so that incoming calls aren't delayed. */
-  readonly attemptsPerTurn: number;
+  readonly attemptsPerTurn: () => number;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes attempts instead of the usual ones, as a sandbox does. */

@@ -30,8 +30,8 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const worker = new Worker({
     ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt, attempts: parts.attempts },
     realNow: clock.realNow,
-    // A turn on the embedded store takes as long as a statement, so few attempts in each would be too few.
-    attemptsPerTurn: embedded ? 32 : 8,
+    // While no call waits, more may begin in a turn. One on the embedded store takes as long as a statement, so few would be too few.
+    attemptsPerTurn: () => (embedded || parts.callsUnderWay() === 0 ? 32 : 8),
     // On the embedded store, claims while results are recorded would only be smaller, so it waits.
     onAccepted: (merchant) => embedded || dispatcher.noteRoom(merchant),
     onRoom: (merchant, accepted) => (accepted && !embedded) || dispatcher.noteRoom(merchant),
@@ -111,6 +111,8 @@ export type WebhookParts = {
   readonly encryptionKeys: EncryptionKeys;
   readonly policy: TargetPolicy;
   readonly logger: Logger;
+  /** How many calls this server has under way. */
+  readonly callsUnderWay: () => number;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt?: ((result: AttemptResult, attempt: Attempt) => void) | undefined;
   /** Makes attempts instead of the usual ones, as a sandbox does. */
