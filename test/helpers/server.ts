@@ -141,6 +141,7 @@ export function runServer(
 export type PostOptions = {
   /** The caller's access token, by default acme's; null sends no `Authorization`. */
   readonly token?: string | null;
+  readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
@@ -151,10 +152,10 @@ export async function post<Body = unknown>(
   url: string,
   path: string,
   body: unknown,
-  { token = ACCESS_TOKEN, headers = {} }: PostOptions = {},
+  { token = ACCESS_TOKEN, method = "POST", headers = {} }: PostOptions = {},
 ): Promise<TestResponse<Body>> {
   const response = await fetch(url + path, {
-    method: "POST",
+    method,
     headers: {
       "Content-Type": "application/json",
       Accept: "application/json",

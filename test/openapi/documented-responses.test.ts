@@ -13,8 +13,8 @@ const SUBSCRIPTION = {
   secretKey: "9f2c1b7ae04d5386c1f7a2b9d0e43c58",
   subscriptionDetails: { type: "ALL" },
 };
-// By each operation of the contract, so that one that is missing here does not compile.
-const BODIES: Readonly<Record<OperationId, object>> = {
+/** Of each operation, without which this does not compile: a valid body or, where it has none, the parameters of the path. */
+const INPUTS: Readonly<Record<OperationId, object>> = {
   issueRefund: REFUND,
   subscribeToWebhooks: SUBSCRIPTION,
 };
@@ -33,8 +33,13 @@ beforeAll(async () => {
 });
 
 const pathOf = (id: OperationId) => contract.operation(id).path;
-const call = (id: OperationId, body: unknown, options?: PostOptions) =>
-  post(server.url, pathOf(id), body, options);
+const send = (url: string, id: OperationId, input: unknown, options?: PostOptions) => {
+  const { method } = contract.operation(id);
+  const values: Record<string, string> = { ...Object(input) };
+  const path = pathOf(id).replaceAll(/{(\w+)}/g, (_, name) => values[name] ?? "");
+  return post(url, path, method === "GET" ? undefined : input, { method, ...options });
+};
+const call = (id: OperationId, input: unknown, options?: PostOptions) => send(server.url, id, input, options);
 const refund = (fields: object) => () => call("issueRefund", { ...REFUND, ...fields });
 const subscription = (fields: object) => () => call("subscribeToWebhooks", { ...SUBSCRIPTION, ...fields });
 
@@ -44,13 +49,13 @@ const asPrinted = (id: OperationId): Record<string, Reach> =>
 
 /** How to get each response of both operations, by the name of its example. */
 const COMMON: Record<string, Reach> = {
-  unauthorized: (id) => call(id, BODIES[id], { token: null }),
-  forbidden: (id) => call(id, BODIES[id], { token: noScopes }),
-  notAcceptable: (id) => call(id, BODIES[id], { headers: { Accept: "text/xml" } }),
-  malformed: sendMalformed,
-  requestTimeout: sendSlowly,
+  unauthorized: (id) => call(id, INPUTS[id], { token: null }),
+  forbidden: (id) => call(id, INPUTS[id], { token: noScopes }),
+  notAcceptable: (id) => call(id, INPUTS[id], { headers: { Accept: "text/xml" } }),
+  malformed: (id) => sendRaw(server.url, `POST ${pathOf(id)} HTTP/1.1\r\nno colon\r\n\r\n`),
+  requestTimeout: (id) => sendRaw(hasty.url, head(pathOf(id), { "Content-Length": 50 }), "{"),
   payloadTooLarge: (id) => call(id, " ".repeat(70_000)),
-  unsupportedMediaType: (id) => call(id, BODIES[id], { headers: { "Content-Type": "text/plain" } }),
+  unsupportedMediaType: (id) => call(id, INPUTS[id], { headers: { "Content-Type": "text/plain" } }),
   rateLimited: callTooOften,
   internalError: callWithoutTables,
   unavailable: callWithoutDatabase,
@@ -120,29 +125,24 @@ function masked(body: unknown): unknown {
   return JSON.parse(json.replaceAll(/needs: \w+/g, "needs: …"));
 }
 
-/** Sends the head and the beginning of a body, and no more. */
-async function sendSlowly(id: OperationId): Promise<HttpResponse> {
-  const response = await exchange(hasty.url, head(pathOf(id), { "Content-Length": 50 }), "{");
-  return { ...response, headers: new Headers(response.headers) };
-}
-
-async function sendMalformed(id: OperationId): Promise<HttpResponse> {
-  const response = await exchange(server.url, `POST ${pathOf(id)} HTTP/1.1\r\nno colon\r\n\r\n`);
+/** Sends bytes as they are, such as the beginning of a body and no more. */
+async function sendRaw(...call: Parameters<typeof exchange>): Promise<HttpResponse> {
+  const response = await exchange(...call);
   return { ...response, headers: new Headers(response.headers) };
 }
 
 async function callTooOften(id: OperationId): Promise<HttpResponse> {
   for (;;) {
-    const response = await post(limited.url, pathOf(id), {});
-    if (response.status !== 400) return response;
+    const response = await send(limited.url, id, INPUTS[id]);
+    if (response.status === 429) return response;
   }
 }
 
 async function callWithoutTables(id: OperationId): Promise<HttpResponse> {
-  const table = sql.table(id === "issueRefund" ? "payments" : "subscriptions");
+  const table = sql.table(id === "subscribeToWebhooks" ? "subscriptions" : "payments");
   await sql`alter table ${table} rename to gone`.execute(broken.database.db);
   try {
-    return await post(broken.url, pathOf(id), BODIES[id]);
+    return await send(broken.url, id, INPUTS[id]);
   } finally {
     await sql`alter table gone rename to ${table}`.execute(broken.database.db);
   }
@@ -151,7 +151,7 @@ async function callWithoutTables(id: OperationId): Promise<HttpResponse> {
 async function callWithoutDatabase(id: OperationId): Promise<HttpResponse> {
   await using closing = await startTestServer();
   await closing.database.close();
-  return await post(closing.url, pathOf(id), BODIES[id]); // responds before the server is closed
+  return await send(closing.url, id, INPUTS[id]); // responds before the server is closed
 }
 
 async function subscribeTooOften(): Promise<HttpResponse> {

@@ -13,9 +13,8 @@ import { parseRetryAfter, RETRY_STEPS_MS, retryDelay } from "../../../../server/
 const [FIRST_STEP] = RETRY_STEPS_MS;
 const RETRIES = RETRY_STEPS_MS.length;
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
-const UNITS_MS: Readonly<Record<string, number>> = {
-  ...{ s: SECOND, seconds: SECOND, min: MINUTE, minutes: MINUTE, h: HOUR, hours: HOUR },
-};
+/** By the first letter of `s` or `seconds`, and so on. */
+const UNITS_MS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR };
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 
 describe("the outcome of an attempt", () => {
@@ -71,13 +70,19 @@ describe("the delay after a failed attempt", () => {
     ["docs/decisions.md", /The others follow (.+?) after/s],
     ["docs/guides/receiving-webhooks.md", /repeated after (.+?), each/s],
   ])("is a step of the schedule that %s tells, and then undefined", (page, sentence) => {
-    const [, told = ""] = sentence.exec(readFileSync(page, "utf8")) ?? [];
+    const text = readFileSync(page, "utf8");
+    const [, told = ""] = sentence.exec(text) ?? [];
     const steps = told.split(/,|and/).map((step) => step.trim().split(/\s+/));
-    const unitAfter = (index: number) => steps.slice(index).find(([, unit]) => unit)?.[1];
-    const toldMs = steps.map(([count], index) => Number(count) * (UNITS_MS[unitAfter(index) ?? ""] ?? 0));
+    const unitAfter = (index: number) =>
+      steps
+        .slice(index)
+        .find(([, unit]) => unit)?.[1]
+        ?.at(0) ?? "";
+    const toldMs = steps.map(([count], index) => Number(count) * (UNITS_MS[unitAfter(index)] ?? 0));
 
     expect(RETRY_STEPS_MS.map((_, index) => retryDelay(index + 1, 0))).toEqual(toldMs);
     expect(retryDelay(RETRIES + 1, 0)).toBeUndefined();
+    expect(/(\d+) attempts/.exec(text)?.[1]).toBe(`${RETRIES + 1}`);
   });
 
   test("is lengthened at random, by less than a fifth", () => {
