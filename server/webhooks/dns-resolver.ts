@@ -104,7 +104,6 @@ export type NameResolver = {
 
 /** A host name has no address, or the nameserver did not respond in time. */
 export class UnresolvedNameError extends Error {
-  override readonly name = "UnresolvedNameError";
   readonly timedOut: boolean;
 
   constructor({ timedOut }: { timedOut: boolean }) {

@@ -42,9 +42,7 @@ export function createTunnelConnector({
 }
 
 /** The operator's proxy gave no connection to the receiver. */
-export class ProxyError extends Error {
-  override readonly name = "ProxyError";
-}
+export class ProxyError extends Error {}
 
 export type TunnelOptions = {
   readonly proxy: URL;

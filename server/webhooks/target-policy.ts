@@ -68,9 +68,7 @@ export function isAllowedAddress(address: string, policy: TargetPolicy): boolean
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /** A host name resolves to an address to which webhooks are not sent (D24). */
-export class ForbiddenAddressError extends Error {
-  override readonly name = "ForbiddenAddressError";
-}
+export class ForbiddenAddressError extends Error {}
 
 /**
  * Resolves the host of one connection, a name or an address, to addresses that were checked. A name with a single forbidden
