@@ -128,7 +128,6 @@ export class ProblemError extends Error {
   readonly problem: ProblemResponse;
   constructor(code: ProblemCode, extras: ProblemExtras = {}, options?: ErrorOptions) {
     super(extras.detail ?? PROBLEMS[code].detail, options);
-    this.name = "ProblemError";
     this.problem = { code, ...extras };
   }
 }
@@ -145,7 +144,8 @@ export function unavailable(cause?: unknown, reason?: string, retryAfterSeconds 
 }
 
 const MAX_VIOLATIONS = 20;
-const MAX_POINTER_LENGTH = 1000;
+/** With its message, a pointer is the detail, which has at most 1,000 characters. */
+const MAX_POINTER_LENGTH = 800;
 
 /** What merchants log: the first field that is wrong, and what is wrong with it. */
 function describe([first]: readonly Violation[], count: number, whole: string): string {

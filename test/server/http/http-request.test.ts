@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { type InvalidRequest, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { refundOf } from "../../helpers/factories.ts";
 import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
-import { expectNothingStored, post, useTestServer } from "../../helpers/server.ts";
+import { expectNothingStored, useTestServer } from "../../helpers/server.ts";
 
 const problem = (status: number, errorCode: string) => ({ status, errorDetails: { errorCode } });
 const INVALID = problem(400, "INVALID_REQUEST");
@@ -145,39 +145,6 @@ describe("a call", () => {
   });
 });
 
-describe("a call that is wrong in many fields", () => {
-  const server = useTestServer();
-  expectNothingStored(server);
-
-  const membersOf = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, index) => [`~/${index}`, 0]));
-  const details = Array(28_000).fill(1);
-
-  test.each([
-    ["members", "/v1/refunds", { ...refundOf("pay_1"), amount: membersOf(5_000) }],
-    ["items", "/v1/webhook/subscribe", subscriptionTo("x", { subscriptionDetails: { details } })],
-  ])(
-    "is not validated where they are thousands, and gets one violation (%s)",
-    async (_case, path, request) => {
-      const { status, body } = await post<InvalidRequest>(server.url, path, request);
-
-      const message = "has too many fields and list items; at most 128 in all are allowed";
-      expect([status, body.detail]).toEqual([400, `The body ${message}.`]);
-      expect(body.violations).toEqual([{ pointer: "", message }]);
-    },
-  );
-
-  test("gets 20 of its errors, and their total number", async () => {
-    const request = refundOf("pay_1", membersOf(100));
-    const { body } = await post<InvalidRequest>(server.url, "/v1/refunds", request);
-
-    expect(body.violations).toHaveLength(20);
-    expect(body.detail).toMatch(
-      /^\/\S+ is not a field of this object; remove it \(100 errors in all; see violations\)\.$/,
-    );
-  });
-});
-
 describe("a call that comes too slowly", () => {
   const server = useTestServer({ bodyTimeoutMs: 250, headTimeoutMs: 250 });
 
@@ -228,58 +195,3 @@ describe("a target that names no path", () => {
 function manyHeaders(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, "x"]));
 }
-
-type Problem = { readonly detail: string };
-
-describe("a message that merchants log", () => {
-  const server = useTestServer();
-  const money = (value: string) =>
-    `{"paymentId":"p","amount":{"currency":"USD","value":${value}},"requestKey":"k"}`;
-  const url = (text: string) => ({
-    url: text,
-    secretKey: "a secret of this test",
-    subscriptionDetails: { type: "ALL" },
-  });
-
-  test.each<[path: string, body: unknown, detail: RegExp]>([
-    ["/v1/refunds", money("10.005"), /^\/amount\/value must have at most two decimals, and has three\.$/],
-    ["/v1/refunds", money("10.000"), /^\/amount\/value .* send 10\.00 or 10, not 10\.000\.$/],
-    ["/v1/refunds", '{"paymentId":"p",', /^The body is not valid JSON: it breaks off after character 17\.$/],
-    ["/v1/refunds", '{"paymentId":"p', /^The body is not valid JSON: it breaks off after character 15\.$/],
-    ["/v1/refunds", '{"a":nul}', /^The body is not valid JSON: } is unexpected at character 9\.$/],
-    ["/v1/refunds", '{"a":1,}', /^The body is not valid JSON at character 8\.$/],
-    ["/v1/webhook/subscribe", url("https://bücher.example/"), /punycode/],
-    ["/v1/webhook/subscribe", url("https://shop.example/{id}"), /percent-encoded/],
-    ["/v1/webhook/subscribe", url("127.0.0.1:4310/webhooks"), /^\/url must be .*http:\/\//],
-    [
-      "/v1/refund",
-      "{}",
-      /^There is no \/v1\/refund; the API has .*POST \/v1\/refunds\b.* \/v1\/webhook\/subscribe\./,
-    ],
-    ["/refunds", "{}", /^There is no \/refunds; the API has .*POST \/v1\/refunds\b/],
-  ])("says of %s with %j what is wrong", async (path, body, detail) => {
-    const { body: problem } = await post<Problem>(server.url, path, body);
-
-    expect(problem).toMatchObject({
-      detail: expect.stringMatching(detail),
-      errorDetails: { errorMessage: problem.detail },
-    });
-  });
-
-  test.each<[headers: Readonly<Record<string, string>>, detail: RegExp]>([
-    [{ Authorization: "sandbox_acme" }, /^Authorization must begin with the word Bearer\./],
-    [{ Authorization: "Basic c2FuZGJveA==" }, /not with Basic\./],
-    [{ Authorization: "Baerer sandbox_acme" }, /not with Baerer\./],
-    [{ Authorization: "Bearer" }, /no access token after Bearer/],
-    [{ Authorization: 'Bearer "sandbox_acme"' }, /spaces, quotes or other characters/],
-    [{ "X-Api-Key": "sandbox_acme" }, /^The header Authorization is missing; x-api-key is not read\./],
-    [{ Authorisation: "Bearer sandbox_acme" }, /missing; authorisation is not read\./],
-    [{}, /^The header Authorization is missing\. Send Authorization: Bearer <ACCESS_TOKEN>\.$/],
-  ])("says of the headers %j which mistake they have", async (headers, detail) => {
-    const options = { token: null, headers };
-    const { status, body } = await post<Problem>(server.url, "/v1/refunds", refundOf("pay_1"), options);
-
-    expect([status, body.detail]).toEqual([401, expect.stringMatching(detail)]);
-    expect(JSON.stringify(body)).not.toContain("sandbox_acme");
-  });
-});

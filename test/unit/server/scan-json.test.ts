@@ -34,12 +34,6 @@ describe("a body", () => {
     expect(literals.length).toBeLessThanOrEqual(MAX_MEMBERS + 2);
   });
 
-  test("with thousands of duplicate members gets an error for the first", () => {
-    const text = `{"a":1${',"a":1'.repeat(10_000)}}`;
-
-    expect(scanJson(text).error).toEqual({ pointer: "/a", message: "occurs twice; send it only once" });
-  });
-
   test("with a name that is too long gets an error where the name stands, and without the name", () => {
     const nameOf = (length: number, character = "~") => `{"~/": [0, {"${character.repeat(length)}": 1}]}`;
 
@@ -49,5 +43,28 @@ describe("a body", () => {
       pointer: "/~0~1/1",
       message: `holds a field with a name of more than ${MAX_NAME_LENGTH} characters; remove it`,
     });
+  });
+
+  test.each([
+    ['{"a" :1,"a"\n:1}', "/a"],
+    ['{"\\u0061":1,"a":1}', "/a"],
+    ['{"a\\"":1,"a\\"":1}', '/a"'],
+    ['{"b":"\\\\","a":"\\\\\\",","a":1}', "/a"],
+    ['[0,{"a":[[],"x",true,{"b":1,"b":2}]}]', "/1/a/3/b"],
+  ])("that holds a member twice gets an error for it: %s", (text, pointer) => {
+    JSON.parse(text);
+
+    expect(scanJson(text).error).toEqual({ pointer, message: "occurs twice; send it only once" });
+  });
+
+  test("keeps how its numbers are written, and where", () => {
+    const { error, literals } = scanJson('{"a":{"b":-1,"c":[7,1.50,{"b":1e2}]},"b":[],"c":"2.5"}');
+
+    expect(error).toBeUndefined();
+    expect(literals).toEqual([
+      { path: ["a", "b"], text: "-1" },
+      { path: ["a", "c", 1], text: "1.50" },
+      { path: ["a", "c", 2, "b"], text: "1e2" },
+    ]);
   });
 });
