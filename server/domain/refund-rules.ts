@@ -30,7 +30,7 @@ export type OriginalStatus = sandbox["schemas"]["OriginalStatus"];
 export type RefundTrigger = "issue" | "time" | "original-failed" | "original-covered";
 
 /** One row of the interface's table: the trigger that takes a refund from one status to another. */
-export type RefundTransition = {
+type RefundTransition = {
   readonly from: RefundStatus | null;
   readonly trigger: RefundTrigger;
   readonly to: RefundStatus;
@@ -111,16 +111,6 @@ function refusal(original: Original, amountCents: number): RefundErrorCode | und
   if (original.status === "COVERED") return "PAYMENT_COVERED";
   if (!isRefundable(original, amountCents)) return "AMOUNT_EXCEEDS_REFUNDABLE";
   return undefined;
-}
-
-/** The transition of a refund in this status at a trigger; undefined when there is none (D17). */
-export function nextStatus(
-  current: RefundStatus,
-  trigger: Exclude<RefundTrigger, "issue">,
-): RefundTransition | undefined {
-  return REFUND_TRANSITIONS.find(
-    (transition) => transition.from === current && transition.trigger === trigger,
-  );
 }
 
 /** The statuses from which a trigger leads to another one. */
