@@ -14,15 +14,11 @@ import {
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-export type ClusterOptions = Pick<PostgresOptions, "durable" | "settings"> & {
+export type ClusterOptions = Pick<PostgresOptions, "durable"> & {
   /** The folder of the programs of a PostgreSQL with Citus. */
   readonly programs: string;
   /** The port by which others reach a worker, as of a proxy; by default its own. */
   readonly reach?: (worker: PostgresServer) => Promise<number>;
-  /** Starts a machine; by default on the loopback address, where all trust each other. */
-  readonly start?: (options: PostgresOptions) => Promise<PostgresServer>;
-  /** Called with the logs of the workers, which are counted from 0. */
-  readonly onLog?: (worker: number, text: string) => void;
 };
 
 const SETTINGS = [
@@ -40,21 +36,18 @@ const WORKERS = 2;
 
 /** A Citus cluster on this machine: a coordinator, and two workers that hold the rows. */
 export async function startCluster(options: ClusterOptions) {
-  const { programs, durable = false, reach = async (worker) => portOf(worker), onLog } = options;
-  const { start: startMachine = startPostgres } = options;
+  const { programs, durable = false, reach = async (worker) => portOf(worker) } = options;
   const machines: PostgresServer[] = [];
   const databases: string[] = [];
   const stop = () => Promise.all(machines.map((machine) => machine.stop()));
-  const settings = [...SETTINGS, ...(options.settings ?? [])];
-  const start = async (onOwnLog?: (text: string) => void) => {
-    const machine = await startMachine({ programs, durable, settings, ...(onOwnLog && { onLog: onOwnLog }) });
+  const start = async () => {
+    const machine = await startPostgres({ programs, durable, settings: SETTINGS });
     machines.push(machine);
     return machine;
   };
-  const startWorker = (index: number) => start(onLog && ((text) => onLog(index, text)));
   try {
     const coordinator = await start();
-    const workers = await Promise.all(Array.from({ length: WORKERS }, (_, index) => startWorker(index)));
+    const workers = await Promise.all(Array.from({ length: WORKERS }, start));
     return {
       coordinator,
       workers,
@@ -72,7 +65,7 @@ export async function startCluster(options: ClusterOptions) {
       },
       /** Adds a machine to the cluster and to its databases. It holds no rows until they are moved. */
       async addWorker(): Promise<PostgresServer> {
-        const worker = await startWorker(workers.length);
+        const worker = await start();
         for (const name of databases) {
           await createExtension(worker, name);
           await addNode(coordinator.urlOf(name), hostOf(worker), await reach(worker));

@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { openTab } from "./browser.ts";
 import { subscriptionTo } from "./factories.ts";
 import type { Merchant } from "./sandbox.ts";
-import { post, type TestServerOptions, useTestServer } from "./server.ts";
+import { post, useTestServer } from "./server.ts";
 
 /** A Tuesday before Thanksgiving, in Eastern daytime. */
 export const TUESDAY = new Date("2026-11-24T15:00:00.000Z");
@@ -17,8 +17,8 @@ type OpenOptions = {
 };
 
 /** A sandbox for all tests of a suite, whose clock begins on that Tuesday. */
-export function useConsole(options: TestServerOptions = {}) {
-  const server = useTestServer({ realNow: () => TUESDAY, ...options });
+export function useConsole() {
+  const server = useTestServer({ realNow: () => TUESDAY });
   return {
     server,
     /** The console as a merchant sees it, and its errors: exceptions, and errors on its console. It ends with the test. */

@@ -53,8 +53,6 @@ export type PostgresOptions = {
   readonly fill?: (data: string) => Promise<unknown>;
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[];
-  /** Called with the server's log. */
-  readonly onLog?: (text: string) => void;
 };
 
 /**
@@ -67,7 +65,6 @@ export async function startPostgres({
   standbyOf,
   fill,
   settings: moreSettings = [],
-  onLog,
 }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-postgres-"));
   const stores = durable ? undefined : await makeStoresDir();
@@ -96,7 +93,6 @@ export async function startPostgres({
     const start = async () => {
       const started = run("postgres", ["-D", data, "-p", `${port}`, ...settings]);
       await untilReady(started);
-      if (onLog) started.stderr?.setEncoding("utf8").on("data", onLog);
       return started;
     };
     let server: ChildProcess = await start();

@@ -88,15 +88,12 @@ export type RawReceiver = AsyncDisposable & {
   readonly connections: () => number;
 };
 
-export async function startRawReceiver(
-  onConnection: (socket: Socket) => void,
-  host = "127.0.0.1",
-): Promise<RawReceiver> {
+export async function startRawReceiver(onConnection: (socket: Socket) => void): Promise<RawReceiver> {
   let connections = 0;
   const server = await listenForSockets((socket) => {
     connections += 1;
     onConnection(socket);
-  }, host);
+  });
   return { ...server, connections: () => connections };
 }
 

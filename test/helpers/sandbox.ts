@@ -77,8 +77,8 @@ export function violationAt(pointer: string, message: unknown) {
 }
 
 /** The problem of a call that names a record that the caller does not have. */
-export function notFound(detail: string, errorCode = "NOT_FOUND") {
-  return { status: 404, errorCode, detail };
+export function notFound(detail: string) {
+  return { status: 404, errorCode: "NOT_FOUND", detail };
 }
 
 type Server = Parameters<typeof createMerchant>[0] & { readonly url: string };
