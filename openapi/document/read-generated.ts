@@ -9,10 +9,9 @@ import { createRequire } from "node:module";
 export function readGenerated(file: `${DocumentName}.${"json" | "yaml"}`): string {
   const text = readIfThere(new URL(`../generated/${file}`, import.meta.url));
   if (text !== undefined) return text;
-  const yaml = readFileSync(
-    new URL(`../generated/${file.replace(/json$/, "yaml")}`, import.meta.url),
-    "utf8",
-  );
+  const name = file.replace(/json$/, "yaml");
+  const yaml = readIfThere(new URL(`../generated/${name}`, import.meta.url));
+  if (yaml === undefined) throw new Error(`openapi/generated/${name} is missing. Run: npm run generate`);
   const hash = createHash("sha256").update(yaml).digest("hex").slice(0, 16);
   const cache = new URL("../../.cache/contracts/", import.meta.url);
   return readIfThere(new URL(`${hash}.json`, cache)) ?? keep(toJson(yaml), cache, hash);

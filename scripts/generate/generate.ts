@@ -37,7 +37,12 @@ async function generate(): Promise<Files> {
 
 /** What programs need of the contract as values, so that nobody writes it a second time. */
 function toValues(document: Node): string {
-  const value = (pointer: string) => JSON.stringify(valueAt(document, `/components/schemas${pointer}`));
+  const value = (pointer: string) => {
+    const found = valueAt(document, `/components/schemas${pointer}`);
+    if (found === undefined)
+      throw new Error(`openapi/components/schemas.yaml lacks ${pointer}: programs need it.`);
+    return JSON.stringify(found);
+  };
   return `/** The names of all events, and those of each category by which a subscription can choose them (D19). */
 export const EVENT_NAMES = ${value("/EventName/enum")} as const;
 export const EVENT_CATEGORIES = ${value("/EventName/x-event-categories")} as const;

@@ -172,9 +172,11 @@ function fillPath(
   const all = { ...(replaceTexts(examples, options.ids ?? {}) as Record<string, string>), ...texts };
   const inQuery = (name: string) => parameters.some((one) => one.name === name && one.in === "query");
   const query = new URLSearchParams(Object.entries(texts).filter(([name]) => inQuery(name))).toString();
-  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_text, name: string) =>
-    encodeURIComponent(all[name] ?? ""),
-  );
+  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_text, name: string) => {
+    if (all[name] === undefined)
+      throw new Error(`The parameter ${name} of ${operation.id} needs an example.`);
+    return encodeURIComponent(all[name]);
+  });
   return query === "" ? filled : `${filled}?${query}`;
 }
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, test } from "vitest";
-import { WAITING_BUSINESS_DAYS } from "../../../../openapi/generated/values.ts";
 import {
   addBusinessDays,
   calendarDayOf,
@@ -70,12 +69,6 @@ describe("a business day", () => {
 });
 
 describe("refundDueAt", () => {
-  test("waits as many business days as the contract says", () => {
-    const settled = eastern("2026-11-16T00:00");
-
-    expect(refundDueAt(settled)).toEqual(plusBusinessDays(settled, WAITING_BUSINESS_DAYS));
-  });
-
   test.each(fixture.vectors)(
     "settled on $settled: authorized from $authorized ($why)",
     ({ settled, authorized }) => {
