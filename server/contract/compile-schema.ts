@@ -1,10 +1,10 @@
-import { Ajv2020, type Options, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { toPointer } from "../../openapi/document/pointer.ts";
 import { type ContractDocument, type DocumentPath, follow } from "./contract-document.ts";
 
 /** Compiles schemas of a document. An unknown keyword or format is an error, because ignoring it would let data pass. */
-export function createCompiler(document: ContractDocument, options: Options = {}): CompileSchema {
+export function createCompiler(document: ContractDocument): CompileSchema {
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -14,7 +14,6 @@ export function createCompiler(document: ContractDocument, options: Options = {}
     code: { optimize: false },
     // The document is linted, and compiling the schema of schemas would take longer than compiling the document's own.
     validateSchema: false,
-    ...options,
   });
   addFormats.default(ajv);
   const extensions = new Set(JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g));

@@ -44,6 +44,6 @@ export function subscriptionOf(kit: Kit, fields: Readonly<Record<string, unknown
   };
 }
 
-export function subscribe(kit: Kit, body: unknown, spec: CallSpec = {}): Promise<Exchange> {
-  return kit.send({ operation: "subscribeToWebhooks", body, ...spec });
+export function subscribe(kit: Kit, body: unknown): Promise<Exchange> {
+  return kit.send({ operation: "subscribeToWebhooks", body });
 }

@@ -176,9 +176,9 @@ test("a server without the key that encrypted the secretKey of a live subscripti
 
 describe("a sandbox on the folder of an earlier one", () => {
   /** Runs a sandbox on a new folder until it has stored a secret. */
-  async function createUsedFolder(env: Readonly<Record<string, string>> = {}) {
+  async function createUsedFolder() {
     const dataDir = await makeDataDir({ empty: true });
-    const first = await startTestServer({ dataDir, env });
+    const first = await startTestServer({ dataDir });
     await subscribe(first);
     await first.close();
     return { dataDir, [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }) };

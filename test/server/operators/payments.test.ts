@@ -26,8 +26,9 @@ const put = (merchant: string, paymentId: string, more = {}) => ({
 describe("original payments fed from lines", () => {
   const database = useDatabase("postgres");
 
-  async function feed(lines: readonly unknown[], { signal = new AbortController().signal } = {}) {
+  async function feed(lines: readonly unknown[]) {
     const output = collectOutput();
+    const { signal } = new AbortController();
     const options = { store: await openStore(database), now: () => NOW, output, signal };
     const ok = await feedPayments({ ...options, input: streamOf(lines) });
     return { ok, printed: output.printed };

@@ -18,13 +18,9 @@ import {
 const now = () => SENT_AT;
 
 /** The result: the event, or why it was refused. */
-function outcome(
-  body: string | Uint8Array,
-  headers: WebhookHeaders,
-  { secretKey = SECRET_KEY, at = SENT_AT }: { secretKey?: string; at?: Date } = {},
-): unknown {
+function outcome(body: string | Uint8Array, headers: WebhookHeaders): unknown {
   try {
-    return verifyWebhook(body, headers, secretKey, { now: () => at });
+    return verifyWebhook(body, headers, SECRET_KEY, { now: () => SENT_AT });
   } catch (error) {
     if (error instanceof WebhookVerificationError) return error.reason;
     throw error;

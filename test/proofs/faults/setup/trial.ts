@@ -100,6 +100,6 @@ export async function statusOf({ url }: { readonly url: string }, path = "/ready
   return response.status;
 }
 
-export async function untilReady(server: { readonly url: string }, status = 200): Promise<void> {
-  await until(async () => (await statusOf(server)) === status || undefined);
+export async function untilReady(server: { readonly url: string }): Promise<void> {
+  await until(async () => (await statusOf(server)) === 200 || undefined);
 }

@@ -6,9 +6,10 @@ import { createRateLimiter } from "../../../../server/http/rate-limiter.ts";
 const logger = pino({ enabled: false });
 
 /** One server, with a clock that the test advances. */
-function createTestLimiter(requestsPerSecond = 100, nowMs = 1_000) {
+function createTestLimiter() {
+  let nowMs = 1_000;
   const { take, charge } = createRateLimiter({
-    requestsPerSecond,
+    requestsPerSecond: 100,
     report: undefined,
     logger,
     nowMs: () => nowMs,
