@@ -35,7 +35,7 @@ export function readBody(timeoutMs: number): Middleware {
   };
 }
 
-const MAX_BODY_BYTES = 64 * 1024;
+export const MAX_BODY_BYTES = 64 * 1024;
 
 /** Requires that a body is declared as plain JSON in UTF-8 (D15); else 415. */
 export const requireJson: Middleware = (request, _response, next) => {

@@ -37,7 +37,7 @@ export type VerifiedDelivery = {
 };
 
 /** Seconds by which the time of an attempt may differ from our clock, in either direction. */
-const TOLERANCE_SECONDS = 300;
+export const TOLERANCE_SECONDS = 300;
 
 /** Verifies one delivery, as `verifyWebhook` does. */
 export type Verify = (
