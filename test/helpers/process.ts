@@ -17,7 +17,7 @@ export const PROCESS_ENV: Readonly<Record<string, string>> = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL("../../.cache/node", import.meta.url)),
 };
 
-/** The sandbox as `npm start` runs it. */
+/** The sandbox of the sources; `npm start` runs a bundle of them. */
 export const SANDBOX = [process.execPath, "server/sandbox/cli.ts"];
 
 /** The command of the server that these settings are for: a sandbox, or production with `MODE`. */
