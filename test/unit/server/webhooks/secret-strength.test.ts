@@ -8,7 +8,7 @@ describe("a secret", () => {
     ["a word", "secret"],
     ["a short random text", "k3Jx9QvB2mPz"],
     ["a password", "Password2026!"],
-    ["a phrase", "correct horse battery staple"],
+    ["a phrase", "correct horse battery staple ORANGE window planet guitar silver"],
     ["words joined by dashes", "my-webhook-secret-for-production-2026"],
     ["a word repeated", "supersecret".repeat(20)],
     ["one character repeated", "a".repeat(256)],
@@ -21,8 +21,9 @@ describe("a secret", () => {
   });
 
   test.each([
+    ["ten words", "correct-horse-battery-staple-ORANGE-window-planet-guitar-silver-candle"],
     ["24 random bytes", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-    ["32 random bytes in hex", "c7b2a0e7d2c94d1f8f6e35a1b09d4c83f1e6a7705b2c98d3e4f0617a8b9c2d5e"],
+    ["16 random bytes in hex, some beside the next one up", "88977770b7253ecd344d5421ca34aa48"],
     ["a random UUID", "3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19"],
     ["a text of a password manager", "Vq7&tRz!mK2#xB9@wLpD"],
     ["random letters that look like a word here and there", "kQuiteX7bZ2mN9pW4vR8sT1yL6cH3gF5"],

@@ -48,11 +48,11 @@ const EMPTY = "Content-Length: 0\r\n";
 const FOUR = "Content-Length: 4\r\n";
 const INTERIM = [100, 102, 103, 110, 150, 199];
 const CHUNKED = "Transfer-Encoding: chunked\r\n";
-const success = (status: number, bodyStart = "") => ({ status, error: null, bodyStart });
-const failure = (error: string) => ({ status: null, error, bodyStart: null });
+const success = (status: number, bodyStart = "") => ({ status, error: null, bodyStart, timedOut: false });
+const failure = (error: string, timedOut = false) => ({ status: null, error, bodyStart: null, timedOut });
 const refusal = (status: number, more = "") => ({ status, error: `responded ${status}${more}` });
 const CLOSED = failure("the connection was closed before a response came");
-const LATE = failure("no response within 0.3 s");
+const LATE = failure("no response within 0.3 s", true);
 
 describe("a receiver", () => {
   test.each<[sent: string, bytes: string | Buffer, result: object]>([
@@ -92,11 +92,11 @@ describe("a receiver", () => {
     ],
     ["a length and chunks", `${head("200 OK", FOUR + CHUNKED)}2\r\nok\r\n0\r\n\r\n`, success(200, "ok")],
     [
-      "301",
-      head("301 Moved", `Location: /other\r\n${EMPTY}`),
-      refusal(301, ", and redirects are not followed"),
+      "300",
+      head("300 Choose", `Location: /other\r\n${EMPTY}`),
+      refusal(300, ", and redirects are not followed"),
     ],
-    ["404", head("404 No", EMPTY), refusal(404)],
+    ["400", head("400 No", EMPTY), refusal(400)],
     ["410", head("410 Gone", EMPTY), refusal(410, ", which ends the subscription")],
     ["429", head("429 Slowly", `Retry-After: 7\r\n${EMPTY}`), { ...refusal(429), retryAfter: "7" }],
     ["500", head("500 Oh", EMPTY), refusal(500)],
