@@ -38,7 +38,6 @@ async function packPackage(name: PackageName, folder: string): Promise<string> {
 }
 
 const CLIENT_SOURCES = [
-  "client/LICENSE",
   "client/README.md",
   "client/package.json",
   "client/src",
@@ -52,6 +51,7 @@ async function copyClient(folder: string): Promise<string> {
   const copy = join(folder, "sources");
   await mkdir(copy);
   for (const name of CLIENT_SOURCES) await cp(join(ROOT, name), join(copy, name), { recursive: true });
+  await cp(join(ROOT, "LICENSE"), join(copy, "client/LICENSE"));
   await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
   return join(copy, "client");
 }

@@ -168,7 +168,6 @@ export async function closeDatabase(serverUrl: string, name: string): Promise<vo
   );
 }
 
-/** The port of a server. */
 export function portOf(server: Pick<PostgresServer, "urlOf">): number {
   return Number(new URL(server.urlOf("postgres")).port);
 }

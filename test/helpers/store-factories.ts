@@ -39,7 +39,6 @@ export const LONG_AGO = new Date("2026-10-01T15:00:00.000Z");
 /** When refunds of payments that settled at NOW are due. */
 export const LATER = new Date("2026-11-30T15:00:00.000Z");
 
-/** A new merchant. */
 export function newMerchant(): string {
   return `merchant_${randomUUID()}`;
 }
@@ -213,7 +212,6 @@ export async function allRecords(db: Db, merchant: string): Promise<PaymentRecor
   return records.filter((record) => record !== undefined);
 }
 
-/** The refunds of a merchant. */
 export async function allRefunds(db: Db, merchant: string): Promise<RefundRecord[]> {
   return (await allRecords(db, merchant)).filter((record) => record.kind === "REFUND");
 }

@@ -46,7 +46,6 @@ export function defineExec(start: Start) {
     .action((command, options) => execute(start, command, options));
 }
 
-/** Starts a sandbox of a shape. */
 export type Start = (shape: SandboxShape) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
 type Options = {

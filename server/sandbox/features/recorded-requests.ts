@@ -137,7 +137,6 @@ function callerIdOf(headers: IncomingHttpHeaders): Pick<RequestRecord, "callerRe
   return callerRequestId === undefined ? {} : { callerRequestId };
 }
 
-/** Keeps the bytes that a response sends. */
 function keepBytes(response: ServerResponse): () => string {
   let text = "";
   const { write, end } = response;

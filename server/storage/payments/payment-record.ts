@@ -121,7 +121,6 @@ export function toPaymentRecord(row: PaymentRow): PaymentRecord {
   return { ...common, softDescriptor, originalPaymentId, dueAt, failure } as RefundRecord;
 }
 
-/** A requestKey of a merchant. */
 export type RequestKey = { readonly merchant: string; readonly requestKey: string };
 
 /** The condition that a row of `payments` is one of these payments or refunds of a merchant. */

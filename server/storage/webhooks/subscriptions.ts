@@ -45,7 +45,6 @@ export async function insertSubscription(
 /** How many live subscriptions a merchant may have (D26). */
 export const SUBSCRIPTION_LIMIT = 100;
 
-/** The key of a subscription, and its merchant. */
 export type OneSubscription = { readonly merchant: string; readonly subscriptionKey: string };
 
 export type NewSubscription = {
