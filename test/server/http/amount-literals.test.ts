@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimalFieldsIn } from "../../../server/contract/decimal-literals.ts";
 import type { Duplicate, InvalidRequest } from "../../helpers/factories.ts";
 import { post, useTestServer } from "../../helpers/server.ts";
 
@@ -61,15 +60,4 @@ describe("an amount, in any form that JSON has for a number,", () => {
     });
     await fc.assert(property, { numRuns: 150 });
   });
-});
-
-test("a contract with an amount in a union is refused, because nothing would check its digits", () => {
-  const document = {
-    openapi: "3.1.0",
-    paths: {},
-    components: { schemas: { Sum: { "x-fraction-digits": 2 } } },
-  };
-  const schema = { properties: { sum: { oneOf: [{ $ref: "#/components/schemas/Sum" }] } } };
-
-  expect(() => decimalFieldsIn(document, schema)).toThrow(/digits of numbers at \/sum below other keywords/);
 });
