@@ -19,16 +19,18 @@ function findLeftovers(base: unknown, revision: unknown, found: readonly Finding
   // The version is what the changes are compared with.
   const reported = ["/info/version", ...found.flatMap(({ pointer, old = pointer }) => [pointer, old])];
   const known = new Set(reported);
-  /** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
-  const differences = (before: unknown, after: unknown, pointer: string): string[] => {
+  /** The smallest parts that differ in the documents as written: references are not followed. */
+  const differences = (before: unknown, after: unknown, pointer: string): Finding[] => {
     if (known.has(pointer) || isEqual(before, after)) return [];
     const names = isNode(before) && isNode(after) ? Object.keys({ ...before, ...after }) : [];
-    if (names.length === 0) return reported.some((one) => one.startsWith(`${pointer}/`)) ? [] : [pointer];
+    if (names.length === 0) {
+      if (reported.some((one) => one.startsWith(`${pointer}/`))) return [];
+      const how = before === undefined ? "added" : after === undefined ? "removed" : "changed";
+      return [{ pointer, uses: [], what: `${nameAt(pointer)} ${how}`, effect: "none", level: "patch" }];
+    }
     return names.flatMap((name) =>
       differences(memberOf(before, name), memberOf(after, name), pointer + step(name)),
     );
   };
-  return differences(base, revision, "").map((pointer) => {
-    return { pointer, uses: [], what: `${nameAt(pointer)} changed`, effect: "none", level: "patch" };
-  });
+  return differences(base, revision, "");
 }

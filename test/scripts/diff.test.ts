@@ -86,7 +86,8 @@ test("the comparison of documents reads files of a revision, prints each format,
     const schema = { $ref: "parts.json#/Id" };
     const parameters = [{ name: id, in: "path", required: true, schema }, ...others];
     const paths = { [`/pets/{${id}}`]: { get: { parameters, responses: { 204: { description: "gone" } } } } };
-    const document = { openapi: "3.0.3", info: { title: "Pets", version: "1.0.0" }, paths };
+    const description = others.length > 0 ? undefined : "All of them";
+    const document = { openapi: "3.0.3", info: { title: "Pets", version: "1.0.0", description }, paths };
     await writeFile(join(folder, "pets.json"), JSON.stringify(document));
     await writeFile(join(folder, "parts.json"), JSON.stringify({ Id: { type: "string", maxLength } }));
   };
@@ -110,7 +111,9 @@ major  parts.json Id: maxLength changed from 3 to 2
        at parts.json#/Id/maxLength
 minor  /pets/{petId}: path renamed from /pets/{id}
        at /paths/~1pets~1{petId}
-2 major, 1 minor, 0 patch
+patch  info.description: description added
+       at /info/description
+2 major, 1 minor, 1 patch
 `);
   expect(text.code).toBe(1);
   for (const [format = "", printed] of [
