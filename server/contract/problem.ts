@@ -144,7 +144,7 @@ export function unavailable(cause?: unknown, reason?: string, retryAfterSeconds 
 }
 
 const MAX_VIOLATIONS = 20;
-/** With its message, a pointer is the detail, which has at most 1,000 characters. */
+/** A problem's detail has at most 1,000 characters, and contains the first pointer and its message. */
 const MAX_POINTER_LENGTH = 800;
 
 /** What merchants log: the first field that is wrong, and what is wrong with it. */

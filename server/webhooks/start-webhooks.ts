@@ -30,7 +30,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const worker = new Worker({
     ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt, attempts: parts.attempts },
     realNow: clock.realNow,
-    // While no call waits, more may begin in a turn. One on the embedded store takes as long as a statement, so few would be too few.
+    // Few begin in a turn while a call is under way, but on the embedded store each turn takes as long as a statement.
     attemptsPerTurn: () => (embedded || parts.callsUnderWay() === 0 ? 32 : 8),
     // On the embedded store, claims while results are recorded would only be smaller, so it waits.
     onAccepted: (merchant) => embedded || dispatcher.noteRoom(merchant),

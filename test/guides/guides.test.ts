@@ -66,7 +66,7 @@ function literally(text: string): RegExp {
   return new RegExp(text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
 }
 
-/** A page need not change with each version of the contract. */
+/** The contract's version in an output. It is left out of the comparison, so that a release changes no guide. */
 const VERSION = /(?<=version )[\d.]+\d/;
 
 function expectOutput({ language, text }: Block, printed: string): void {
